@@ -61,8 +61,8 @@ struct device_options {
  */
 struct replica {
     const struct net *net;
-    size_t count; /* floats in each of the next */
-    size_t alike; /* of them the last, of parameters that a slice has like all others; else 0 */
+    size_t count;      /* floats in each of the next */
+    size_t replicated; /* of a slice: the last of them, which all slices have alike; else 0 */
     float *params, *grads, *state[STATES_KEPT];
     int states;              /* how many arrays of state there are; NULL: the others */
     uint8_t *spared;         /* of each 16 numbers, whether weight decay leaves them alone; NULL: of
@@ -109,8 +109,9 @@ enum plan_mode { PLAN_TRAIN, PLAN_EVAL };
 struct plan_request {
     enum plan_mode mode;
     int rows; /* exactly this many; 0 is allowed (a device without a shard) */
-    /* Of a slice that gathers rows: those of the devices before it, and of all; else 0. */
-    int rows_before, whole_rows;
+    /* Of a slice that gathers rows: those of the devices before it, and of the global batch; else
+     * 0. */
+    int rows_before, global_rows;
     bool sync_bn;           /* BatchNorm statistics through `allreduce` */
     double label_smoothing; /* TRAIN: the share of its label that a row's classes have alike */
     struct device_allreduce allreduce;
@@ -176,7 +177,7 @@ struct batch {
     const uint32_t *next_index;
     int next_rows;
     bool unprofiled; /* of a plan made with `profile`: this pass runs as without, untimed */
-    const struct batch *whole; /* of a slice that gathers rows: those of all devices; else NULL */
+    const struct batch *global; /* of a slice that gathers rows: the global batch; else NULL */
 };
 
 struct batch_result {

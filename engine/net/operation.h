@@ -75,7 +75,7 @@ struct net_op {
     int first;             /* gather: which of them is the input's first; dropout: which channel of
                             * the whole network's value is */
     bool parts;            /* gathers: the slices' gradients of the output are parts of it */
-    bool whole_batch;      /* of a slice that gathers rows: it computes those of all slices */
+    bool global_batch;     /* of a slice that gathers rows: it computes those of all slices */
     bool has_bias;         /* conv, linear */
     /* Windows of conv and pools: square or not; pads are top/left and bottom/right alike. */
     union {

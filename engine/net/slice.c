@@ -60,7 +60,7 @@ static void mark(struct slicing *s, int origin)
 {
     struct net_op *op = &s->builder.net->ops[s->builder.net->op_count - 1];
     op->origin = origin;
-    op->whole_batch =
+    op->global_batch =
         s->division == NET_DIVIDE_LINEAR && !s->by_rows && op->kind != NET_GATHER_ROWS;
 }
 
@@ -270,17 +270,17 @@ static bool place_params(struct slicing *s, struct error *err)
     const struct net *slice = s->out->net;
     const size_t count = (size_t)slice->param_count + 1;
     s->out->offsets = calloc(count, sizeof *s->out->offsets);
-    s->out->alike = calloc(count, sizeof *s->out->alike);
-    if (!s->out->offsets || !s->out->alike)
+    s->out->replicated = calloc(count, sizeof *s->out->replicated);
+    if (!s->out->offsets || !s->out->replicated)
         return error_memory(err, "a slice of the network");
     for (int i = 0; i < slice->param_count; i++) {
         const struct net_param *whole = &s->net->params[param_of(s->net, slice, i)];
         const size_t output = whole->count / (size_t)whole->dims[0];
-        const bool alike =
-            s->division == NET_DIVIDE_LINEAR && !slice->ops[slice->params[i].op].whole_batch;
-        s->out->alike[i] = alike;
+        const bool replicated =
+            s->division == NET_DIVIDE_LINEAR && !slice->ops[slice->params[i].op].global_batch;
+        s->out->replicated[i] = replicated;
         s->out->offsets[i] =
-            whole->offset + (alike ? 0 : (size_t)own_first(s, whole->dims[0]) * output);
+            whole->offset + (replicated ? 0 : (size_t)own_first(s, whole->dims[0]) * output);
     }
     return true;
 }
@@ -342,7 +342,7 @@ void net_slice_free(struct net_slice *slice)
 {
     net_free(slice->net);
     free(slice->offsets);
-    free(slice->alike);
+    free(slice->replicated);
     *slice = (struct net_slice){.net = NULL};
 }
 
@@ -358,7 +358,7 @@ void net_slice_put(const struct net_slice *slice, const float *own, float *whole
 {
     for (int i = 0; i < slice->net->param_count; i++) {
         const struct net_param *param = &slice->net->params[i];
-        if (!slice->alike[i] || slice->index == 0)
+        if (!slice->replicated[i] || slice->index == 0)
             memcpy(whole + slice->offsets[i], own + param->offset, param->count * sizeof *own);
     }
 }

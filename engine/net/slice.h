@@ -24,7 +24,7 @@ struct net_slice {
     struct net *net;     /* what the slice computes: a network of its own, with gathers */
     int index;           /* which of the slices it is */
     size_t *offsets;     /* per param of it: where its first number is in the whole network's */
-    bool *alike;         /* per param of it: every slice has it whole */
+    bool *replicated;    /* per param of it: every slice has it whole */
     int gather_count;    /* of NET_GATHER and NET_GATHER_ROWS, the one of the logits included */
     double gather_bytes; /* of one row, all channels, forward and backward */
 };
@@ -39,6 +39,6 @@ bool net_slice_make(const struct net *net, enum net_division division, int index
 void net_slice_free(struct net_slice *slice);
 
 /* The slice's part of canonical numbers of the whole network, and back into its place there; of
- * what all slices have alike the first puts it back. */
+ * what is replicated the first slice puts it back. */
 void net_slice_take(const struct net_slice *slice, const float *whole, float *own);
 void net_slice_put(const struct net_slice *slice, const float *own, float *whole);

@@ -35,7 +35,7 @@ static bool find_gradients(struct net *slice, enum net_division division, int co
         const enum gradient gradient = divides ? GRADIENT_PART : gradients[op->output];
         op->parts = is_gather(op) && gradient == GRADIENT_PART;
         /* Before rows are gathered each slice has the gradients of its own. */
-        if (is_gather(op) || (division == NET_DIVIDE_LINEAR && !op->whole_batch))
+        if (is_gather(op) || (division == NET_DIVIDE_LINEAR && !op->global_batch))
             continue;
         for (int k = 0; k < net_operation(op->kind)->inputs; k++) {
             enum gradient *input = &gradients[op->inputs[k]];

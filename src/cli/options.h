@@ -48,11 +48,11 @@
 /* What the devices divide, and how a pipeline does it. */
 #define OPTIONS_STRATEGY                                                                           \
     OPTION_OF("strategy", OPTION_SETTING, "data|pipeline|tensor|mixed",                            \
-              "what devices divide: mini-batches, the network, its layers, or linear layers"),     \
+              "what devices divide: rows, the network, its layers, or rows and linear layers"),    \
         OPTION_OF("micro-batches", OPTION_SETTING, "M",                                            \
                   "parts of a mini-batch in a pipeline (default: 4 for each stage)"),              \
         OPTION_OF("replicas", OPTION_SETTING, "R",                                                 \
-                  "pipelines that divide the rows, each on some of the devices (default: 1)"),     \
+                  "pipelines that divide the rows, each on some of the devices"),                  \
         OPTION_OF("stages", OPTION_SETTING, "LAYERS",                                              \
                   "last layer of each stage but the last (default: by measured times)"),           \
         OPTION_OF("memory-limit", OPTION_SETTING, "SIZE",                                          \

@@ -174,9 +174,10 @@ static bool print_pipeline(const json_t *model, struct error *err)
         return true;
     if (replicas > 1)
         snprintf(count, sizeof count, " over %.0f pipelines, each", replicas);
-    print("\npipeline: mini-batches of %s rows%s in %.0f micro-batches of %.0f\n",
-          figure_whole(&batch, member_number(model, "batch")), count,
-          member_number(pipeline, "micro_batches"), member_number(pipeline, "rows"));
+    const double parts = member_number(pipeline, "micro_batches");
+    print("\npipeline: mini-batches of %s rows%s in %.0f micro-batch%s of %.0f\n",
+          figure_whole(&batch, member_number(model, "batch")), count, parts, parts == 1 ? "" : "es",
+          member_number(pipeline, "rows"));
     if (!print_stages(json_object_get(model, "layers"), pipeline, err))
         return false;
     print("by FLOPs %.2f times one device: %s of a step is bubble, %s to fill and drain the "

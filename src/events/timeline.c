@@ -51,6 +51,7 @@ struct timeline timeline_read(const json_t *event)
         .step = number(event, "step"),
         .seconds = number(event, "seconds"),
         .micro_batches = number(event, "micro_batches"),
+        .pipelines = number(event, "pipelines"),
         .predicted_bubble = number(event, "predicted_bubble"),
         .predicted_s = number(event, "predicted_s"),
         .list = json_object_get(event, "stages"),
@@ -116,9 +117,12 @@ void timeline_row(const struct timeline *timeline, size_t stage, int columns, ch
 void timeline_summary(const struct timeline *timeline, char *buffer, size_t size)
 {
     struct figure seconds, bubble, predicted, fill, rest;
+    char first[48] = "";
+    if (timeline->pipelines > 1)
+        snprintf(first, sizeof first, " of the first of %.0f pipelines", timeline->pipelines);
     snprintf(buffer, size,
-             "step %.0f: %s s, %s bubble (predicted %s): %s fill and drain, %s imbalance",
-             timeline->step, figure_seconds(&seconds, timeline->seconds),
+             "step %.0f%s: %s s, %s bubble (predicted %s): %s fill and drain, %s imbalance",
+             timeline->step, first, figure_seconds(&seconds, timeline->seconds),
              figure_percent(&bubble, timeline->bubble),
              figure_percent(&predicted, timeline->predicted_bubble),
              figure_percent(&fill, timeline->fill_drain),

@@ -21,6 +21,7 @@ struct timeline_stage {
 
 struct timeline {
     double step, seconds, micro_batches;
+    double pipelines;        /* that there are; these are the stages of the first */
     double fill_drain;       /* of all stages alike */
     double bubble;           /* on the mean over the stages: not busy */
     double predicted_bubble; /* of passes that each take as long as these on the mean */

@@ -144,7 +144,7 @@ const char *sentence_of_shares(const struct outcome *outcome, char *buffer, size
     if (!isfinite(sync) || !isfinite(wait) ||
         !append(buffer, size, &used, "Of the devices' time: %d%% compute",
                 loss_percent(1 - sync - wait)) ||
-        (strategy_divides_rows(outcome->strategy) &&
+        ((strategy_divides_rows(outcome->strategy) || loss_percent(sync) > 0) &&
          !append(buffer, size, &used, ", %d%% all-reduce", loss_percent(sync))))
         return buffer;
     if (isfinite(input) && !append(buffer, size, &used, ", %d%% input", loss_percent(input)))

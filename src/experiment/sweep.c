@@ -53,7 +53,13 @@ bool sweep_run(const struct spec *prepared, const struct device_list *devices, e
         spec->weight_count = count;
     if (spec->thread_count > cpus)
         spec->thread_count = cpus;
+    /* One device alone has one pipeline, as the base of all. */
+    spec->replicas = count > 1 ? spec->replicas : 1;
     bool ok = (scaling == SCALING_STRONG || grow(spec, count, err)) && spec_validate(spec, err);
+    if (ok && spec->strategy == STRATEGY_PIPELINE && count % spec->replicas != 0)
+        ok = error_set(err, ERROR_USAGE,
+                       "replicas %ld: %d devices cannot be divided equally over as many pipelines",
+                       spec->replicas, count);
     bool shards = strategy_divides_rows(spec->strategy);
     if (ok && shards && spec->split == SPLIT_EVEN && spec->batch % count != 0)
         ok = error_set(err, ERROR_USAGE, "split even: a batch of %ld does not divide by %d devices",

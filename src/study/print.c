@@ -136,7 +136,8 @@ static void print_foot(const struct study_table *table)
             validated(table) ? "val" : "test", table->rows[table->base].variant->label);
     if (table->base >= 0 && table->study->strategies)
         print("MB/step: gradients that are all-reduced (data), values and gradients that stages "
-              "hand over (pipeline), those that devices read of each other (tensor), both (mixed)\n"
+              "hand over (pipeline), those that devices read of each other (tensor); both (mixed, "
+              "pipelines in parallel)\n"
               "memory: of the device that needs most\n");
     if (isfinite(table->study->target_acc))
         print("to %g: seconds of training, evaluation excluded, until an epoch's %s accuracy "

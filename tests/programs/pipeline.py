@@ -56,24 +56,54 @@ class Pipeline(divided_case.Case):
         self.expect_same_bits_after_a_kill(*STAGES, "--devices", "cpu:0-3", "--replicas", "2",
                                            "--stages", "2")
 
+    def test_pipelines_in_parallel_stay_where_devices_allow_it(self):
+        self.good("train", *DATA, *STAGES, "--devices", "cpu:0-3", "--replicas", "2", "--epochs",
+                  "1")
+        for epochs, devices, replicas in ("2", "cpu:0-1", 2), ("3", "cpu:0-2", None):
+            self.good("train", "--resume", "1", "--devices", devices, "--epochs", epochs)
+            self.assertEqual(self.good_json("show", "1").get("replicas"), replicas)
+
     def test_pipelines_in_parallel_are_laid_out(self):
         replicas = [*STAGES, "--devices", "cpu:0-3", "--replicas", "2", "--stages", "4"]
         model = self.good_json("model", "lenet", "--data", "glyphs", "--batch", "64",
                                "--cpu-threads", "1", *replicas)
         text = self.good("train", *DATA, *replicas, "--epochs", "1", "--momentum", "0", "--json")
         event = json.loads(text.splitlines()[0])
-        for device, memory in zip(model["memory"], event["memory"], strict=True):
-            self.assertAlmostEqual(device["total"], memory, delta=0.1 * memory)
+        self.assertEqual([device["total"] for device in model["memory"]], event["memory"])
         pipeline = model["pipeline"]
         self.assertEqual((pipeline["replicas"], pipeline["rows"]), (2, 4))
+        self.assertAlmostEqual(pipeline["bytes"], event["sync_bytes_per_step"],
+                               delta=0.02 * pipeline["bytes"])
         self.assertAlmostEqual(sum(stage["share"] for stage in pipeline["stages"]), 1)
         self.assertEqual([stage["last_layer"] for stage in pipeline["stages"]],
                          ["4", "11", "4", "11"])
         self.assertEqual(self.good_json("show", "1")["replicas"], 2)
         self.assertEqual(len(self.good_json("show", "1")["timeline"]["stages"]), 2)
+        self.assertRegex(self.good("show", "1"),
+                         r"\npipeline, step \d+ of the first of 2 pipelines: \S+ s, ")
         self.assertIn("pipeline: mini-batches of 64 rows over 2 pipelines, each in 8 micro-batches "
                       "of 4\n", self.good("model", "lenet", "--data", "glyphs", "--batch", "64",
                                           *replicas))
+
+    def test_a_pipeline_without_rows_is_planned(self):
+        # Of the last mini-batch, of one row, the second pipeline has none.
+        rows = ["--train-rows", "31", "--batch", "10", *STAGES, "--devices", "cpu:0-3", "--replicas",
+                "2"]
+        for split in "chunk", "balanced":
+            self.good("model", "lenet", "--data", "glyphs", *rows, "--split", split)
+        self.good("train", *DATA, *rows, "--epochs", "2", "--memory-limit", "1G")
+
+    def test_counts_of_devices_that_are_no_multiple_are_refused(self):
+        replicas = ["--strategy", "pipeline", "--replicas", "2", "--epochs", "1"]
+        self.assertIn("replicas 2: 3 devices cannot be divided equally", self.bad(
+            2, "compare", *DATA, *replicas, "--devices", "cpu:0-2"))
+        text = self.good("compare", *DATA, *replicas, "--devices", "cpu:0-1")
+        self.assertRegex(text, r"\n1 device ")
+
+    def test_replicas_are_of_pipelines_alone(self):
+        self.good("train", *DATA, "--strategy", "tensor", "--devices", "cpu:0-1", "--replicas", "2",
+                  "--epochs", "1")
+        self.assertNotIn("replicas", self.good_json("show", "1").keys() - {"settings"})
 
     def test_resumed_stages_are_those_of_before(self):
         text = self.good("train", *DATA, *STAGES, "--epochs", "1", "--json")

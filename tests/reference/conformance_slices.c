@@ -72,12 +72,12 @@ static void import(const struct worker *worker, const struct rig *rig)
     weights_free(&own);
 }
 
-/* The gradients of what all slices have alike are those of each one's rows. */
-static void add_alike(const struct net_slice *slice, const float *own, float *whole)
+/* The gradients of replicated parameters are those of each one's rows. */
+static void add_replicated(const struct net_slice *slice, const float *own, float *whole)
 {
     for (int i = 0; i < slice->net->param_count; i++) {
         const struct net_param *param = &slice->net->params[i];
-        for (size_t k = 0; slice->alike[i] && slice->index > 0 && k < param->count; k++)
+        for (size_t k = 0; slice->replicated[i] && slice->index > 0 && k < param->count; k++)
             whole[slice->offsets[i] + k] += own[param->offset + k];
     }
 }
@@ -99,7 +99,7 @@ static void export(struct worker *worker, const struct rig *rig)
     pthread_mutex_unlock(&worker->group->lock);
     wait_for_all(worker, NULL, NULL, NULL);
     pthread_mutex_lock(&worker->group->lock);
-    add_alike(&worker->slice, grads.values, out->grads);
+    add_replicated(&worker->slice, grads.values, out->grads);
     pthread_mutex_unlock(&worker->group->lock);
     weights_free(&own);
     weights_free(&grads);
@@ -119,7 +119,7 @@ static void *work(void *context)
         .mode = group->mode,
         .rows = end - before,
         .rows_before = before,
-        .whole_rows = divided ? rows : 0,
+        .global_rows = divided ? rows : 0,
         .exchange = {group->count, shared_values, wait_for_all, worker}};
     struct rig rig;
     struct outcome out;

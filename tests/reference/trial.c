@@ -299,10 +299,10 @@ void rig_run(struct rig *rig, struct plan *plan, const struct trial *trial, int 
                           .global_rows = trial->rows,
                           .seed = TRIAL_SEED,
                           .epoch = TRIAL_EPOCH};
-    const struct batch whole = batch;
+    const struct batch global = batch;
     batch.index += first;
     batch.rows = rows;
-    batch.whole = rig->gathers_rows ? &whole : NULL;
+    batch.global = rig->gathers_rows ? &global : NULL;
     outcome_make(out, trial, rig->gathers_rows ? trial->rows : rows);
     bool ok =
         rig->backend->plan_run(rig->device, plan, &batch, &result, &err) &&

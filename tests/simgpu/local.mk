@@ -45,6 +45,7 @@ endif
 endif
 
 if LACKS_SIMGPU
+SIMULATED_TESTS += %D%/skipped.sh
 dist_check_SCRIPTS += %D%/skipped.sh
 endif
 

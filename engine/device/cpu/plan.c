@@ -134,10 +134,12 @@ static bool run_steps(struct device *device, struct plan *plan, const struct bat
 bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
                   struct batch_result *result, struct error *err)
 {
-    const int whole = batch->whole ? batch->whole->rows : 0;
-    if (batch->rows != plan->core.request.rows || whole != plan->core.request.whole_rows)
-        return error_set(err, ERROR_FAILED, "%s: %d rows given to a plan for %d", device->name,
-                         batch->rows, plan->core.request.rows);
+    const int global = batch->global ? batch->global->rows : 0;
+    if (batch->rows != plan->core.request.rows || global != plan->core.request.global_rows)
+        return error_set(err, ERROR_FAILED, "%s: %d rows given to a plan for %d%s", device->name,
+                         batch->rows, plan->core.request.rows,
+                         global != plan->core.request.global_rows ? ", of other global batches"
+                                                                  : "");
     if (device->workspace.size < plan_core_bytes(&plan->core))
         return error_set(err, ERROR_FAILED, "%s: no memory for the plan", device->name);
     if ((!plan->core.bound || plan->core.workspace_moves != device->workspace_moves) &&

@@ -34,7 +34,7 @@ static bool make_moments(struct cpu_replica *r, struct error *err)
 static bool place_arenas(struct cpu_replica *r, bool spares, struct error *err)
 {
     r->base.count = r->places.trained;
-    r->base.alike = param_places_alike(r->base.net, &r->places);
+    r->base.replicated = param_places_replicated(r->base.net, &r->places);
     r->base.statistics_count = r->places.statistics;
     if (!mapping_create(&r->memory, replica_numbers(&r->base) * sizeof(float),
                         "parameters, gradients and state of the optimizer", err))

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void build_rows(struct builder *b, bool whole_batch)
+void build_rows(struct builder *b, bool global_batch)
 {
-    b->whole_batch = whole_batch;
-    b->rows = whole_batch ? b->core->request.whole_rows : b->core->request.rows;
+    b->global_batch = global_batch;
+    b->rows = global_batch ? b->core->request.global_rows : b->core->request.rows;
 }
 
 struct buffer *build_buffer(struct builder *b, size_t bytes, struct error *err)
@@ -185,7 +185,7 @@ bool build_step(struct builder *b, const struct node *node, step_function *run, 
         plan->steps = list;
         plan->step_capacity = capacity;
     }
-    plan->steps[plan->step_count++] = (struct step){run, layer, node, b->whole_batch};
+    plan->steps[plan->step_count++] = (struct step){run, layer, node, b->global_batch};
     b->bytes = 0;
     b->label = (struct step_label){.method = ""};
     b->time++;

@@ -43,8 +43,8 @@ struct builder {
     struct device *device;
     const struct build_backend *backend;
     const struct graph *graph;
-    int rows;         /* of the node being built */
-    bool whole_batch; /* they are those of all devices */
+    int rows;          /* of the node being built */
+    bool global_batch; /* they are those of all devices */
     bool training;
     bool backward;               /* the backward pass is being built */
     int time;                    /* number of the step being built */
@@ -91,7 +91,7 @@ struct addition {
 /* All that return a pointer return NULL with *err filled when memory ran out. */
 
 /* What is built next has the rows of all devices, or this one's own. */
-void build_rows(struct builder *b, bool whole_batch);
+void build_rows(struct builder *b, bool global_batch);
 /* A new buffer of `bytes`. Those for the whole plan must be marked by use; scratch is valid in the
  * step being built only. */
 struct buffer *build_buffer(struct builder *b, size_t bytes, struct error *err);

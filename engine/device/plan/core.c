@@ -11,7 +11,7 @@
 /* What is built next is of an operation of the network, and has its rows. */
 static void begin_operation(struct builder *b, int op)
 {
-    build_rows(b, op != NET_NONE && b->graph->net->ops[op].whole_batch);
+    build_rows(b, op != NET_NONE && b->graph->net->ops[op].global_batch);
 }
 
 /* Without rows nothing is left but what all devices do together, in everybody's order: all-reduces
@@ -98,7 +98,7 @@ static bool build_backward(struct builder *b, struct error *err)
 static bool build_predicted(struct builder *b, struct error *err)
 {
     const struct plan_request *request = &b->core->request;
-    const int rows = request->whole_rows > 0 ? request->whole_rows : request->rows;
+    const int rows = request->global_rows > 0 ? request->global_rows : request->rows;
     if (!request->predictions)
         return true;
     b->core->predicted = build_object(b, (size_t)rows + 1, NULL, err);
@@ -193,8 +193,10 @@ bool plan_core_run(struct plan_core *core, struct plan *plan, const struct net *
     const struct batch *batch = core->batch;
     for (int i = begin; i < end; i++) {
         const struct step *step = &core->steps[i];
-        core->batch = step->whole_batch ? batch->whole : batch;
-        if (step->run(plan, step->layer, err)) {
+        core->batch = step->global_batch ? batch->global : batch;
+        const bool ok = step->run(plan, step->layer, err);
+        core->batch = batch;
+        if (ok) {
             if (core->times)
                 time = note_time(&core->times[i], time);
             continue;

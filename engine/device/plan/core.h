@@ -16,7 +16,7 @@ struct step {
     step_function *run;
     void *layer;
     const struct node *node; /* for messages; NULL: input and loss */
-    bool whole_batch;        /* it works on batch->whole */
+    bool global_batch;       /* it works on batch->global */
 };
 
 /* Something a step works with, released with the plan. */

@@ -83,7 +83,7 @@ uint8_t *param_places_spared(const struct net *net, const struct param_places *p
     return spared;
 }
 
-size_t param_places_alike(const struct net *net, const struct param_places *places)
+size_t param_places_replicated(const struct net *net, const struct param_places *places)
 {
     size_t begin = places->trained;
     bool gathers = false;
@@ -91,8 +91,8 @@ size_t param_places_alike(const struct net *net, const struct param_places *plac
         gathers = gathers || net->ops[i].kind == NET_GATHER_ROWS;
     for (int i = 0; gathers && i < net->param_count; i++) {
         const struct param_place *place = &places->list[i];
-        const bool alike = !net->ops[net->params[i].op].whole_batch;
-        if (alike && !place->statistics && place->offset < begin)
+        const bool replicated = !net->ops[net->params[i].op].global_batch;
+        if (replicated && !place->statistics && place->offset < begin)
             begin = place->offset;
     }
     return places->trained - begin;

@@ -27,7 +27,7 @@ uint8_t *param_places_spared(const struct net *net, const struct param_places *p
 
 /* For struct replica: floats of the parameters that a slice that gathers rows has like all others,
  * which are the arena's last; 0 of another network. */
-size_t param_places_alike(const struct net *net, const struct param_places *places);
+size_t param_places_replicated(const struct net *net, const struct param_places *places);
 
 /* Give every parameter its place: trained ones in the order in which the backward pass completes
  * their gradients. The list is the caller's to free, on failure too. */

@@ -64,7 +64,8 @@ json_t *record_json(const struct record *record)
         "warning_counts", counts, "val_acc", validates ? json_real(record->val_acc) : NULL,
         "best_val_acc", validates ? json_finite(record->best_val_acc) : NULL, "reason",
         *record->reason ? json_any_text(record->reason) : NULL, "replicas",
-        spec->replicas > 1 ? json_integer(spec->replicas) : NULL);
+        spec->strategy == STRATEGY_PIPELINE && spec->replicas > 1 ? json_integer(spec->replicas)
+                                                                  : NULL);
 }
 
 /*

@@ -141,18 +141,18 @@ static double slice_flops(const struct net_slice *slice, enum net_division divis
 {
     double sum = 0;
     for (int i = 0; i < slice->net->op_count; i++) {
-        const bool whole = division == NET_DIVIDE_LAYERS || slice->net->ops[i].whole_batch;
+        const bool whole = division == NET_DIVIDE_LAYERS || slice->net->ops[i].global_batch;
         sum += net_op_flops(slice->net, i) * (double)(whole ? batch : rows);
     }
     return sum;
 }
 
 /* Of gradients that the devices sum up. */
-static double alike_bytes(const struct net_slice *slice)
+static double replicated_bytes(const struct net_slice *slice)
 {
     double sum = 0;
     for (int i = 0; i < slice->net->param_count; i++)
-        if (slice->alike[i] && net_is_trained(&slice->net->params[i]))
+        if (slice->replicated[i] && net_is_trained(&slice->net->params[i]))
             sum += (double)slice->net->params[i].count * sizeof(float);
     return sum;
 }
@@ -181,7 +181,7 @@ static json_t *tensor_json(const struct spec *spec, const struct net *net,
                                         device_id_text(spec->devices.id[i], device), "rows",
                                         (json_int_t)rows, "share", all > 0 ? flops / all : 0));
         gathers = slice.gather_count;
-        bytes = (count - 1) * slice.gather_bytes * (double)batch + alike_bytes(&slice);
+        bytes = (count - 1) * slice.gather_bytes * (double)batch + replicated_bytes(&slice);
         net_slice_free(&slice);
     }
     json_t *object =

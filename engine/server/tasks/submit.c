@@ -47,6 +47,16 @@ static bool copy_spec(struct task *task, long number, struct spec *spec, struct 
     return ok;
 }
 
+/* Pipelines in parallel stay as many where that is possible. */
+static void keep_replicas(const json_t *settings, struct spec *spec)
+{
+    const bool possible = spec->strategy == STRATEGY_PIPELINE &&
+                          spec->devices.choice == DEVICES_LISTED &&
+                          spec->devices.count % spec->replicas == 0;
+    if (!possible && !json_object_get(settings, "replicas"))
+        spec->replicas = 1;
+}
+
 /* `settings` are those that change. */
 static bool resume(struct task *task, long number, const json_t *settings, json_t **result,
                    struct error *err)
@@ -60,11 +70,13 @@ static bool resume(struct task *task, long number, const json_t *settings, json_
         spec.cpu_threads = spec.thread_count = 0;
         spec.dtype = TYPE_DEFAULT;
         spec.micro_batches = 0;
-        spec.replicas = 1;
         free(spec.stages);
         spec.stages = NULL;
     }
-    ok = ok && spec_change(&spec, settings, err) && resolve(task, &spec, err) &&
+    ok = ok && spec_change(&spec, settings, err);
+    if (ok)
+        keep_replicas(settings, &spec);
+    ok = ok && resolve(task, &spec, err) &&
          queue_resume(task->queue, number, !json_object_get(settings, "lr"), &spec, result, err);
     spec_free(&spec);
     return ok;

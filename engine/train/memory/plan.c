@@ -64,7 +64,7 @@ struct subject {
     struct replica_request request;
     int slices; /* that the network is divided into; 1: it is not */
     long rows;  /* of the largest pass, which there is memory for where slices meet */
-    long whole[MEMORY_PASSES]; /* of all slices, where each has rows of its own; else 0 */
+    long global_rows[MEMORY_PASSES]; /* where each slice has rows of its own; else 0 */
 };
 
 /* Where slices meet, for plans that never run: adds up what is gathered. */
@@ -104,7 +104,7 @@ static bool measure_plans(const struct backend *backend, struct device *device,
         struct plan_request request = {
             .mode = i == MEMORY_EVAL ? PLAN_EVAL : PLAN_TRAIN,
             .rows = (int)share->rows[i],
-            .whole_rows = (int)subject->whole[i],
+            .global_rows = (int)subject->global_rows[i],
             .slots = i == MEMORY_EVAL ? 0 : share->slots,
             .exchange = {.count = subject->slices, .values = count_values, .context = &gathers}};
         struct plan *plan = NULL;
@@ -196,7 +196,7 @@ static bool plan_device(const struct spec *spec, const struct net *net,
     case STRATEGY_MIXED:
         subject.slices = spec->devices.count;
         for (int i = 0; i < MEMORY_PASSES; i++)
-            subject.whole[i] = sum_rows(spec, shares, (enum memory_pass)i);
+            subject.global_rows[i] = sum_rows(spec, shares, (enum memory_pass)i);
         return measure_slice(net, strategy_division(spec->strategy), index, &subject,
                              &shares[index], err);
     }

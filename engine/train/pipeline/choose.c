@@ -87,7 +87,7 @@ bool stage_measure(void *context, int index, struct error *err)
     struct ranks *ranks = context;
     struct rank *rank = &ranks->rank[index];
     const struct net_stage whole = whole_network(ranks->work->net);
-    const int rows = (int)ranks->pipeline->split[rank->pipeline][PASS_FULL].rows[0];
+    const int rows = (int)ranks->pipeline->split[rank->pipeline_index][PASS_FULL].rows[0];
     rank_show(rank, ACTIVITY_PREPARE);
     bool ok =
         rank_open(rank, err) && rank_replicate(rank, &whole, err) &&
@@ -104,7 +104,7 @@ bool pipeline_cut(struct pipeline *pipeline, const int *ends)
     if (!net_stages(ranks->work->net, ends, pipeline->stages - 1, stages))
         return false;
     for (int i = 0; i < ranks->count; i++)
-        ranks->rank[i].stage = stages[ranks->rank[i].number];
+        ranks->rank[i].stage = stages[ranks->rank[i].stage_index];
     return true;
 }
 

@@ -17,7 +17,7 @@ struct evaluation {
 
 static bool is_last(const struct evaluation *e)
 {
-    return e->rank->number == e->rank->ranks->pipeline->stages - 1;
+    return e->rank->stage_index == e->rank->ranks->pipeline->stages - 1;
 }
 
 /* The first stage says when it is over, also before the last row. */
@@ -29,8 +29,8 @@ static bool take_batch(struct evaluation *e, bool *ended, struct error *err)
         return true;
     if (e->begin > e->end)
         return error_set(err, ERROR_FAILED, "evaluated up to row %ld of %ld", e->begin, e->end);
-    if (e->rank->number > 0)
-        return handover_take(e->handover, e->rank->number, e->counts, ended, err);
+    if (e->rank->stage_index > 0)
+        return handover_take(e->handover, e->rank->stage_index, e->counts, ended, err);
     *ended = atomic_load(&ranks->cut) || barrier_is_aborted(ranks->barrier);
     if (*ended)
         handover_end(e->handover);
@@ -41,7 +41,7 @@ static bool take_batch(struct evaluation *e, bool *ended, struct error *err)
 static bool take_answers(struct evaluation *e, int left, struct error *err)
 {
     for (; e->unanswered > left; e->unanswered--)
-        if (!handover_take_answer(e->handover, e->rank->number, e->counts, err))
+        if (!handover_take_answer(e->handover, e->rank->stage_index, e->counts, err))
             return false;
     return true;
 }
@@ -67,10 +67,11 @@ static bool run_batch(struct evaluation *e, struct error *err)
     const struct micro_batch micro = {
         .first = true,
         .last = true,
-        .ends = {[STAGE_INPUT] = rank->number > 0
-                                     ? handover_values(e->handover, rank->number - 1, e->number)
-                                     : NULL,
-                 [STAGE_OUTPUT] = handover_values(e->handover, rank->number, e->number)}};
+        .ends = {[STAGE_INPUT] =
+                     rank->stage_index > 0
+                         ? handover_values(e->handover, rank->stage_index - 1, e->number)
+                         : NULL,
+                 [STAGE_OUTPUT] = handover_values(e->handover, rank->stage_index, e->number)}};
     const struct batch batch = {.data = e->set->data,
                                 .index = e->set->order + e->begin,
                                 .rows = pass->rows,
@@ -80,8 +81,8 @@ static bool run_batch(struct evaluation *e, struct error *err)
     struct batch_result result;
     if (!rank->backend->plan_forward(rank->device, pass->plan, &batch, &micro, &result, err))
         return false;
-    handover_give(e->handover, rank->number);
-    handover_answer(e->handover, rank->number);
+    handover_give(e->handover, rank->stage_index);
+    handover_answer(e->handover, rank->stage_index);
     take_result(e, &result, pass->rows);
     e->unanswered += !is_last(e);
     e->begin += pass->rows;
@@ -121,7 +122,7 @@ bool stage_evaluate(void *context, int index, struct error *err)
                            .set = ranks->work->evaluated,
                            .begin = rank->eval_begin,
                            .end = rank->eval_begin + rank->eval_rows};
-    return (pipeline->count == 1 ||
-            sync_even_out(&pipeline->groups[rank->number].group, rank->pipeline, 0, err)) &&
+    return (pipeline->count == 1 || sync_even_out(&pipeline->groups[rank->stage_index].group,
+                                                  rank->pipeline_index, 0, err)) &&
            evaluate(&e, err);
 }

@@ -11,15 +11,15 @@ static bool split_batches(struct pipeline *pipeline, struct rank *rank, struct e
     const struct spec *spec = pipeline->ranks->spec;
     for (int size = 0; size < PASS_SIZES; size++) {
         const long rows = rank->train[size].rows;
-        struct micro_split *split = &pipeline->split[rank->pipeline][size];
-        if (rows > 0 && !micro_split(spec->split, rows, (int)spec->micro_batches, split, err))
+        struct micro_split *split = &pipeline->split[rank->pipeline_index][size];
+        if (!micro_split(spec->split, rows, (int)spec->micro_batches, split, err))
             return false;
         for (int k = 0; k < 2; k++)
             rank->micro[size][k].rows = (int)split->rows[k];
         if (rank->index > 0) {
             const struct rank *last = rank - 1;
             rank->train[size].before =
-                last->train[size].before + (rank->number > 0 ? 0 : last->train[size].rows);
+                last->train[size].before + (rank->stage_index > 0 ? 0 : last->train[size].rows);
         }
     }
     return true;
@@ -29,12 +29,12 @@ static bool split_batches(struct pipeline *pipeline, struct rank *rank, struct e
 static bool plan_tasks(struct pipeline *pipeline, const struct rank *rank, struct error *err)
 {
     for (int size = 0; size < PASS_SIZES; size++) {
-        const int count = pipeline->split[rank->pipeline][size].count;
+        const int count = pipeline->split[rank->pipeline_index][size].count;
         struct pipeline_task *tasks = calloc(2 * (size_t)count + 1, sizeof *tasks);
         pipeline->stage[rank->index].tasks[size] = tasks;
         if (!tasks)
             return error_memory(err, "tasks of a pipeline");
-        pipeline_schedule(rank->number, pipeline->stages, count, tasks);
+        pipeline_schedule(rank->stage_index, pipeline->stages, count, tasks);
     }
     return true;
 }
@@ -45,8 +45,8 @@ static int slots_of(const struct pipeline *pipeline, const struct rank *rank)
 {
     int most = 1;
     for (int size = 0; size < PASS_SIZES; size++) {
-        const int depth = pipeline_depth(rank->number, pipeline->stages,
-                                         pipeline->split[rank->pipeline][size].count);
+        const int depth = pipeline_depth(rank->stage_index, pipeline->stages,
+                                         pipeline->split[rank->pipeline_index][size].count);
         most = depth > most ? depth : most;
     }
     return most;
@@ -55,11 +55,11 @@ static int slots_of(const struct pipeline *pipeline, const struct rank *rank)
 static bool prepare_stage(struct pipeline *pipeline, struct rank *rank, struct error *err)
 {
     struct pipeline_stage *stage = &pipeline->stage[rank->index];
-    rank->number = rank->index % pipeline->stages;
-    rank->pipeline = rank->index / pipeline->stages;
+    rank->stage_index = rank->index % pipeline->stages;
+    rank->pipeline_index = rank->index / pipeline->stages;
     if (!split_batches(pipeline, rank, err))
         return false;
-    const int count = pipeline->split[rank->pipeline][PASS_FULL].count;
+    const int count = pipeline->split[rank->pipeline_index][PASS_FULL].count;
     stage->seconds = calloc((size_t)pipeline->ranks->work->net->op_count, sizeof *stage->seconds);
     stage->spans = calloc(2 * (size_t)count, sizeof *stage->spans);
     if (!stage->seconds || !stage->spans)

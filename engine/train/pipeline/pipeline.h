@@ -58,7 +58,7 @@ void pipeline_connect(struct pipeline *pipeline);
 /* Where a rank hands over to the stages before and after it. */
 static inline struct handover *pipeline_handover(const struct rank *rank)
 {
-    return rank->ranks->pipeline->handover[rank->pipeline];
+    return rank->ranks->pipeline->handover[rank->pipeline_index];
 }
 
 /* Each rank trains a stage. */

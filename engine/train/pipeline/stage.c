@@ -23,7 +23,7 @@ static bool open_handover(struct rank *rank, struct error *err)
 {
     const size_t row = rank->backend->stage_row(rank->replica, true);
     const int slots = rank->slots > EVALUATION_SLOTS ? rank->slots : EVALUATION_SLOTS;
-    return row == 0 || handover_open(pipeline_handover(rank), rank->number, slots,
+    return row == 0 || handover_open(pipeline_handover(rank), rank->stage_index, slots,
                                      row * (size_t)most_rows(rank), err);
 }
 
@@ -32,7 +32,7 @@ static bool plan(struct rank *rank, struct error *err)
 {
     if (!plans_get_stage(rank, err) || !open_handover(rank, err))
         return false;
-    plans_note_memory(rank, handover_bytes(pipeline_handover(rank), rank->number));
+    plans_note_memory(rank, handover_bytes(pipeline_handover(rank), rank->stage_index));
     return true;
 }
 
@@ -76,7 +76,7 @@ static struct passes passes_of(struct rank *rank)
     return (struct passes){.rank = rank,
                            .handover = pipeline_handover(rank),
                            .counts = &stage->counts,
-                           .split = &pipeline->split[rank->pipeline][size],
+                           .split = &pipeline->split[rank->pipeline_index][size],
                            .tasks = stage->tasks[size],
                            .pass = rank->micro[size],
                            .spans = size == PASS_FULL ? stage->spans : NULL};
@@ -88,8 +88,8 @@ static bool wait_for_neighbour(const struct passes *p, bool backward, struct err
     struct rank *rank = p->rank;
     const double begin = clock_seconds();
     rank_show(rank, ACTIVITY_WAIT);
-    bool ok = backward ? handover_take_answer(p->handover, rank->number, p->counts, err)
-                       : handover_take(p->handover, rank->number, p->counts, NULL, err);
+    bool ok = backward ? handover_take_answer(p->handover, rank->stage_index, p->counts, err)
+                       : handover_take(p->handover, rank->stage_index, p->counts, NULL, err);
     rank_show(rank, ACTIVITY_TRAIN);
     const double waited = clock_seconds() - begin;
     rank->times.wait_s += waited;
@@ -99,7 +99,7 @@ static bool wait_for_neighbour(const struct passes *p, bool backward, struct err
 
 static struct micro_batch micro_of(const struct passes *p, int index)
 {
-    const int stage = p->rank->number;
+    const int stage = p->rank->stage_index;
     struct micro_batch micro = {.slot = index % p->rank->slots,
                                 .first = index == 0,
                                 .last = index == p->split->count - 1,
@@ -145,7 +145,7 @@ static bool run_task(const struct passes *p, int index, struct error *err)
         p->spans[index] = (struct pipeline_span){began, clock_seconds()};
     /* Only now, so that no neighbour is seen to begin before this has ended. */
     if (ok)
-        (task->backward ? handover_answer : handover_give)(p->handover, rank->number);
+        (task->backward ? handover_answer : handover_give)(p->handover, rank->stage_index);
     rank_progress(rank);
     return ok;
 }
@@ -168,9 +168,10 @@ static bool sum_gradients(struct rank *rank, const struct micro_split *split, st
     struct pipeline *pipeline = rank->ranks->pipeline;
     if (pipeline->count == 1)
         return true;
-    if (split->count == 0)
+    if (split->count == 0) /* stages are on CPU devices, whose arenas are host memory */
         memset(rank->replica->grads, 0, rank->replica->count * sizeof *rank->replica->grads);
-    return rank_sum_gradients(rank, &pipeline->groups[rank->number].group, rank->pipeline, err);
+    return rank_sum_gradients(rank, &pipeline->groups[rank->stage_index].group,
+                              rank->pipeline_index, err);
 }
 
 static bool step(struct rank *rank, struct error *err)
@@ -207,7 +208,7 @@ static double step_bytes(const struct ranks *ranks)
         const struct rank *rank = &ranks->rank[i];
         numbers += 2.0 * rank->train[PASS_FULL].rows *
                    (double)rank->backend->stage_row(rank->replica, true);
-        if (ranks->pipeline->count > 1 && rank->pipeline == 0)
+        if (ranks->pipeline->count > 1 && rank->pipeline_index == 0)
             numbers += (double)rank->replica->count;
     }
     return numbers * sizeof(float);

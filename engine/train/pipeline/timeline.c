@@ -91,11 +91,12 @@ json_t *timeline_json(const struct pipeline *pipeline, struct error *err)
     }
     if (!pipeline_predict(forward, backward, stages, count, &expected, err))
         return NULL;
-    json_t *event = json_pack(
-        "{s:s, s:I, s:f, s:i, s:I, s:f, s:f, s:o}", "event", "timeline", "step",
-        (json_int_t)pipeline->step, "seconds", end - pipeline->begin, "micro_batches", count,
-        "rows", (json_int_t)pipeline->ranks->rank[0].train[PASS_FULL].rows, "predicted_s",
-        expected.step_s, "predicted_bubble", expected.bubble, "stages", stages_json(pipeline));
+    json_t *event = json_pack("{s:s, s:I, s:f, s:i, s:i, s:I, s:f, s:f, s:o}", "event", "timeline",
+                              "step", (json_int_t)pipeline->step, "seconds", end - pipeline->begin,
+                              "pipelines", pipeline->count, "micro_batches", count, "rows",
+                              (json_int_t)pipeline->ranks->rank[0].train[PASS_FULL].rows,
+                              "predicted_s", expected.step_s, "predicted_bubble", expected.bubble,
+                              "stages", stages_json(pipeline));
     if (!event)
         error_memory(err, "event");
     return event;

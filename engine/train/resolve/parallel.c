@@ -65,13 +65,13 @@ static bool check_settings(const struct spec *spec, struct error *err)
     if (spec->strategy != STRATEGY_MIXED &&
         (spec->split == SPLIT_AUTO || spec->split == SPLIT_WEIGHTED))
         return error_set(err, ERROR_USAGE,
-                         "split %s: %s all compute every row: leave split out, or take strategy "
+                         "split %s: %s compute the same rows: leave split out, or take strategy "
                          "data",
                          split_rule_name(spec->split), who);
     return spec->sync == SYNC_ALLREDUCE ||
            error_set(err, ERROR_USAGE,
-                     "sync %s: %s have parameters of their own, which no other device updates: "
-                     "leave sync out, or take strategy data",
+                     "sync %s: %s have parameters of their own, which only allreduce suits: leave "
+                     "sync out, or take strategy data",
                      sync_method_name(spec->sync), who);
 }
 
@@ -106,7 +106,7 @@ static bool check_stages(const struct spec *spec, const struct net *net, struct 
 static bool check_micro_batches(const struct spec *spec, long rows, struct error *err)
 {
     struct micro_split split;
-    return rows == 0 || micro_split(spec->split, rows, (int)spec->micro_batches, &split, err);
+    return micro_split(spec->split, rows, (int)spec->micro_batches, &split, err);
 }
 
 static bool resolve_micro_batches(struct spec *spec, long rows, struct error *err)

@@ -16,8 +16,8 @@ static const double SLOWEST_FLOPS = 1e8;
 static bool is_waiting(struct ranks *ranks, int index)
 {
     return barrier_waiting(ranks->barrier, index) ||
-           (ranks->pipeline &&
-            handover_waiting(pipeline_handover(&ranks->rank[index]), ranks->rank[index].number));
+           (ranks->pipeline && handover_waiting(pipeline_handover(&ranks->rank[index]),
+                                                ranks->rank[index].stage_index));
 }
 
 /* Blame the devices that are inside a task and not waiting for others. */

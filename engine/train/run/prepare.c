@@ -145,7 +145,7 @@ static bool connect(struct run *run, struct error *err)
     int tried = 0;
     make_group(&run->ranks);
     if (run->spec.strategy == STRATEGY_MIXED && run->ranks.group.size > 1) {
-        sync_choose_shared(&run->ranks.group, run->ranks.rank[0].replica->alike);
+        sync_choose_shared(&run->ranks.group, run->ranks.rank[0].replica->replicated);
         return true;
     }
     if (run->ranks.pipeline)

@@ -285,6 +285,7 @@ bool report_epoch(struct run *run, struct error *err)
     const struct epoch_metrics *epoch = &run->metrics.epoch;
     double rows = (double)epoch->rows;
     double bytes = (double)epoch->steps * run->ranks.strategy->step_bytes(&run->ranks);
+    double reduced = run->spec.strategy == STRATEGY_DATA ? bytes : 0; /* others move more */
     json_t *event = json_pack(
         "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
         "s:f, s:o, s:o, s:o, s:o*}",
@@ -297,8 +298,8 @@ bool report_epoch(struct run *run, struct error *err)
         epoch->seconds, "samples_per_s", json_finite(metrics_ratio(rows, epoch->seconds)), "wait_s",
         fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s", epoch->compute_s,
         "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes, "sync_bandwidth",
-        json_finite(sync_algorithm_bandwidth(bytes, epoch->reduce_s)), "sync_bus_bandwidth",
-        json_finite(sync_bus_bandwidth(bytes, epoch->reduce_s, run->ranks.count)), "devices",
+        json_finite(sync_algorithm_bandwidth(reduced, epoch->reduce_s)), "sync_bus_bandwidth",
+        json_finite(sync_bus_bandwidth(reduced, epoch->reduce_s, run->ranks.count)), "devices",
         list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run));
     bool ok = event && outcome_add_epoch(&run->work, epoch, event);
     return report_emit(&run->report, whole(event, ok), err);
@@ -312,10 +313,7 @@ bool report_profile(struct run *run, struct error *err)
     bool ok = event &&
               json_object_set_new(event, "epoch", json_integer(run->metrics.epoch.epoch)) == 0 &&
               json_object_set_new(event, "step", json_integer(run->metrics.steps)) == 0;
-    if (ok)
-        return report_emit(&run->report, event, err);
-    json_decref(event);
-    return error_memory(err, "event");
+    return report_emit(&run->report, whole(event, ok), err);
 }
 
 /* What a schedule is multiplied with from here on; NULL: there is none, or it is no rate. */

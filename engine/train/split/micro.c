@@ -8,7 +8,8 @@ static bool split_even(long rows, int parts, struct micro_split *out, struct err
                          "split even: %ld rows cannot be divided equally into %d micro-batches: "
                          "use a multiple of %d rows, or another split (chunk, balanced)",
                          rows, parts, parts);
-    *out = (struct micro_split){parts, parts, {rows / parts, 0}};
+    *out =
+        rows > 0 ? (struct micro_split){parts, parts, {rows / parts, 0}} : (struct micro_split){0};
     return true;
 }
 
@@ -33,7 +34,9 @@ bool micro_split(enum split_rule rule, long rows, int parts, struct micro_split 
 {
     if (rule == SPLIT_EVEN)
         return split_even(rows, parts, out, err);
-    if (rule == SPLIT_CHUNK)
+    if (rows == 0)
+        *out = (struct micro_split){0};
+    else if (rule == SPLIT_CHUNK)
         split_chunk(rows, parts, out);
     else
         split_balanced(rows, parts, out);

@@ -15,7 +15,7 @@ struct micro_split {
 
 /*
  * By the rule that also divides rows over devices, into `parts`; fewer where the rows do not
- * suffice. ERROR_USAGE: the rows cannot be divided so.
+ * suffice, none without rows. ERROR_USAGE: the rows cannot be divided so.
  */
 bool micro_split(enum split_rule rule, long rows, int parts, struct micro_split *out,
                  struct error *err);

@@ -12,11 +12,11 @@ static bool join_norms(struct rank *rank, struct optimizer_step *step, struct er
     double squares, waited = 0;
     if (!(step->clip > 0) || rank->ranks->count == 1)
         return true;
-    /* What several ranks have alike counts once. */
+    /* What is replicated counts once. */
     const struct replica *replica = rank->replica;
-    const size_t own = rank->pipeline > 0 ? 0
-                       : rank->index > 0  ? replica->count - replica->alike
-                                          : replica->count;
+    const size_t own = rank->pipeline_index > 0 ? 0
+                       : rank->index > 0        ? replica->count - replica->replicated
+                                                : replica->count;
     squares = rank->backend->gradient_squares(replica, 0, own);
     rank_show(rank, ACTIVITY_WAIT);
     if (!barrier_sum(rank->ranks->barrier, rank->index, &squares, 1, &waited, err))

@@ -62,7 +62,7 @@ static struct cached_plan *find(struct rank *rank, enum plan_mode mode,
     for (int i = 0; i < PLANS_CACHED; i++) {
         struct cached_plan *cached = &rank->cached[i];
         if (cached->plan && cached->mode == mode && cached->rows == pass->rows &&
-            cached->before == pass->before && cached->whole == pass->whole)
+            cached->before == pass->before && cached->global_rows == pass->global_rows)
             return cached;
     }
     return NULL;
@@ -111,7 +111,7 @@ static bool create(struct rank *rank, enum plan_mode mode, const struct rank_pas
     struct plan_request request = {.mode = mode,
                                    .rows = pass->rows,
                                    .rows_before = pass->before,
-                                   .whole_rows = pass->whole,
+                                   .global_rows = pass->global_rows,
                                    .label_smoothing = ranks->spec->label_smoothing};
     request.slots = mode == PLAN_TRAIN ? rank->slots : 0;
     request.exchange = rank->exchange;
@@ -136,7 +136,7 @@ static bool create(struct rank *rank, enum plan_mode mode, const struct rank_pas
                                    .mode = mode,
                                    .rows = pass->rows,
                                    .before = pass->before,
-                                   .whole = pass->whole};
+                                   .global_rows = pass->global_rows};
     /* The plans of a device share its workspace, so the largest one counts. */
     uint64_t bytes = memory.activations + memory.scratch + memory.input;
     if (bytes > rank->plan_bytes)
@@ -170,7 +170,7 @@ void plans_note_memory(struct rank *rank, uint64_t more)
 static bool get_evaluation(struct rank *rank, struct error *err)
 {
     for (int size = 0; size < PASS_SIZES; size++)
-        if (rank->eval[size].rows + rank->eval[size].whole > 0 &&
+        if (rank->eval[size].rows + rank->eval[size].global_rows > 0 &&
             !get(rank, PLAN_EVAL, &rank->eval[size], err))
             return false;
     return true;

@@ -166,7 +166,7 @@ bool rank_import(void *context, int index, struct error *err)
 /* Does the rank have parameters that others do not? */
 static bool exports(const struct ranks *ranks, int index)
 {
-    return ranks_replicate(ranks) ? index == 0 : ranks->rank[index].pipeline == 0;
+    return ranks_replicate(ranks) ? index == 0 : ranks->rank[index].pipeline_index == 0;
 }
 
 bool rank_export(void *context, int index, struct error *err)
@@ -190,15 +190,20 @@ bool rank_export_state(void *context, int index, struct error *err)
     return ok;
 }
 
+void rank_add_times(struct rank *rank, const struct sync_times *times)
+{
+    rank->times.reduce_s += times->moving_s;
+    rank->times.barrier_s += times->wait_s;
+    rank->times.wait_s += times->wait_s;
+}
+
 bool rank_sum_gradients(struct rank *rank, struct sync_group *group, int number, struct error *err)
 {
     struct sync_times times = {0, 0};
     rank_show(rank, ACTIVITY_WAIT);
     bool ok = sync_after(group, number, &times, err);
     rank_show(rank, ACTIVITY_TRAIN);
-    rank->times.reduce_s += times.moving_s;
-    rank->times.barrier_s += times.wait_s;
-    rank->times.wait_s += times.wait_s;
+    rank_add_times(rank, &times);
     return ok;
 }
 

@@ -18,19 +18,19 @@ static const double SPIN_S = 200e-6;
 /* Where each rank has rows of a pass that all compute together. */
 static void find_rows(struct ranks *ranks)
 {
-    int whole[2][PASS_SIZES] = {{0}};
+    int sum[2][PASS_SIZES] = {{0}};
     for (int i = 0; i < ranks->count; i++)
         for (int size = 0; size < PASS_SIZES; size++) {
             struct rank *rank = &ranks->rank[i];
-            rank->train[size].before = whole[0][size];
-            rank->eval[size].before = whole[1][size];
-            whole[0][size] += rank->train[size].rows;
-            whole[1][size] += rank->eval[size].rows;
+            rank->train[size].before = sum[0][size];
+            rank->eval[size].before = sum[1][size];
+            sum[0][size] += rank->train[size].rows;
+            sum[1][size] += rank->eval[size].rows;
         }
     for (int i = 0; i < ranks->count; i++)
         for (int size = 0; size < PASS_SIZES; size++) {
-            ranks->rank[i].train[size].whole = whole[0][size];
-            ranks->rank[i].eval[size].whole = whole[1][size];
+            ranks->rank[i].train[size].global_rows = sum[0][size];
+            ranks->rank[i].eval[size].global_rows = sum[1][size];
         }
 }
 

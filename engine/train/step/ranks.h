@@ -34,8 +34,8 @@ enum activity {
 struct rank_pass {
     struct plan *plan;
     int rows;
-    /* With strategy mixed: those of the ranks before it, and of all; else 0. */
-    int before, whole;
+    /* With strategy mixed: those of the ranks before it, and of the global batch; else 0. */
+    int before, global_rows;
     bool warm; /* it has been run: the device's libraries have loaded all that it needs */
 };
 
@@ -52,7 +52,7 @@ enum { PLANS_CACHED = 12 };
 struct cached_plan {
     struct plan *plan; /* NULL: an empty place */
     enum plan_mode mode;
-    int rows, before, whole;
+    int rows, before, global_rows;
     long used; /* when last, in uses of plans */
 };
 
@@ -70,7 +70,7 @@ struct rank {
     /* Of a pipeline: its stage, how many micro-batches it holds values of, and the plans of
      * micro-batches, which have two sizes; `train` has rows but no plans. */
     struct net_stage stage;
-    int number, pipeline; /* of its stage in the pipeline, and of that; from 0 */
+    int stage_index, pipeline_index; /* of its stage in its pipeline, and of that */
     int slots;
     struct rank_pass micro[PASS_SIZES][2];
     /* Of strategy tensor and mixed: its slice, and where the slices meet. NULL: of another

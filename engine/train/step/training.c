@@ -88,11 +88,8 @@ static bool step(struct rank *rank, struct error *err)
     rank_show(rank, ACTIVITY_WAIT);
     if (!sync_after(&ranks->group, rank->index, &times, err))
         return false;
-    if (!ranks->queues) {
-        rank->times.reduce_s += times.moving_s;
-        rank->times.barrier_s = times.wait_s;
-        rank->times.wait_s += times.wait_s;
-    }
+    if (!ranks->queues)
+        rank_add_times(rank, &times);
     return (ranks->count == 1 || mark(rank, PASS_REDUCED, err)) && update(rank, err) &&
            mark(rank, PASS_UPDATED, err);
 }

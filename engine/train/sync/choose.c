@@ -109,15 +109,23 @@ static void use_host(struct sync_group *group, enum sync_transport transport, co
              *why ? " (" : "", why, *why ? ")" : "", group->algorithm->description);
 }
 
+void sync_choose_shared(struct sync_group *group, size_t count)
+{
+    group->count = count;
+    use_host(group, SYNC_SHARED, "");
+    for (int i = 0; i < group->size; i++) {
+        const struct replica *replica = group->ends[i].replica;
+        group->ends[i].grads = replica->grads + replica->count - count;
+    }
+}
+
 bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err)
 {
     const struct replica *first = group->ends[0].replica;
     bool alike = one_layout(group), host = all_in_host_memory(group);
     group->count = first->count;
     if (group->size == 1 || (alike && host)) {
-        use_host(group, SYNC_SHARED, "");
-        for (int i = 0; i < group->size; i++)
-            group->ends[i].grads = group->ends[i].replica->grads;
+        sync_choose_shared(group, first->count);
         return true;
     }
     free(group->statistics);
@@ -132,16 +140,6 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
         group->count = first->net->value_count;
     use_host(group, alike ? SYNC_STAGED : SYNC_CANONICAL, why->text);
     return true;
-}
-
-void sync_choose_shared(struct sync_group *group, size_t count)
-{
-    group->count = count;
-    use_host(group, SYNC_SHARED, "");
-    for (int i = 0; i < group->size; i++) {
-        const struct replica *replica = group->ends[i].replica;
-        group->ends[i].grads = replica->grads + replica->count - count;
-    }
 }
 
 void sync_close(struct sync_group *group)

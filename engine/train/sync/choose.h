@@ -9,8 +9,8 @@
  * counts those that were tried. *why is why the last of them does not serve, if one was tried.
  */
 bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err);
-/* The same for ranks on devices of one kind in host memory that have only their last `count`
- * parameters alike. */
+/* Have the host sum the last `count` gradients of ranks whose arenas are all in its memory, and
+ * have those in one layout; nothing is tried. */
 void sync_choose_shared(struct sync_group *group, size_t count);
 /* Release what sync_choose made, when every rank has left. May be called again. */
 void sync_close(struct sync_group *group);

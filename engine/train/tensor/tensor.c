@@ -82,10 +82,10 @@ static bool compute(struct rank *rank, struct error *err)
     const struct ranks *ranks = rank->ranks;
     struct rank_pass *pass = &rank->train[ranks->step.size];
     struct batch_result result;
-    const struct batch whole = rank_batch(rank, 0, ranks->step.rows);
+    const struct batch global = rank_batch(rank, 0, ranks->step.rows);
     struct batch batch = rank_batch(rank, pass->before, pass->rows);
     const double begin = ranks->clock();
-    batch.whole = pass->whole > 0 ? &whole : NULL;
+    batch.global = pass->global_rows > 0 ? &global : NULL;
     bool ok = rank->backend->plan_run(rank->device, pass->plan, &batch, &result, err);
     rank->times.pass_s = ranks->clock() - begin - rank->times.wait_s;
     if (rank->index == 0)
@@ -144,13 +144,13 @@ static void take_result(struct rank *rank, long begin, int rows, const struct ba
 }
 
 /* The rows of the evaluated set from `begin` on. */
-static struct batch batch_from(const struct ranks *ranks, long begin, int rows, int whole)
+static struct batch batch_from(const struct ranks *ranks, long begin, int rows, int global_rows)
 {
     const struct row_set *set = ranks->work->evaluated;
     return (struct batch){.data = set->data,
                           .index = set->order + begin,
                           .rows = rows,
-                          .global_rows = whole,
+                          .global_rows = global_rows,
                           .seed = ranks->spec->seed,
                           .epoch = ranks->step.epoch};
 }
@@ -162,14 +162,14 @@ static bool evaluate_batch(struct rank *rank, long begin, int *rows, struct batc
     const struct ranks *ranks = rank->ranks;
     const long left = ranks->work->evaluated->rows - begin;
     const struct rank_pass *pass = &rank->eval[PASS_FULL];
-    *rows = pass->whole > 0 ? pass->whole : pass->rows;
+    *rows = pass->global_rows > 0 ? pass->global_rows : pass->rows;
     if (left < *rows) {
         pass = &rank->eval[PASS_SHORT];
         *rows = (int)left;
     }
-    const struct batch whole = batch_from(ranks, begin, *rows, *rows);
+    const struct batch global = batch_from(ranks, begin, *rows, *rows);
     struct batch batch = batch_from(ranks, begin + pass->before, pass->rows, *rows);
-    batch.whole = pass->whole > 0 ? &whole : NULL;
+    batch.global = pass->global_rows > 0 ? &global : NULL;
     return rank->backend->plan_run(rank->device, pass->plan, &batch, result, err);
 }
 
@@ -215,7 +215,7 @@ static double step_bytes(const struct ranks *ranks)
 /* With the gradients that are summed up, as strategy data counts them. */
 static double mixed_step_bytes(const struct ranks *ranks)
 {
-    return (ranks->count - 1) * (double)ranks->rank[0].train[PASS_FULL].whole *
+    return (ranks->count - 1) * (double)ranks->rank[0].train[PASS_FULL].global_rows *
                ranks->tensor->slice[0].gather_bytes +
            (double)ranks->group.count * sizeof(float);
 }

@@ -171,14 +171,14 @@ static const struct {
 enum { MIXED = sizeof mixed / sizeof *mixed };
 
 /* What is before the first linear layer each slice has, and the first gives it back. */
-START_TEST(slices_have_convolutions_alike)
+START_TEST(convolutions_are_replicated)
 {
     struct trial trial;
     make(&trial, mixed[_i].model);
     const size_t count = trial.net->value_count;
     const int slices = mixed[_i].count;
     float *whole = calloc(count, sizeof *whole), *back = calloc(count, sizeof *back);
-    size_t numbers = 0, alike = 0;
+    size_t numbers = 0, replicated = 0;
     ck_assert(whole && back);
     for (size_t i = 0; i < count; i++)
         whole[i] = (float)(i + 1);
@@ -189,14 +189,14 @@ START_TEST(slices_have_convolutions_alike)
         float *own = calloc(slice.net->value_count, sizeof *own);
         ck_assert(own);
         net_slice_take(&slice, whole, own);
-        alike = 0;
+        replicated = 0;
         for (int i = 0; i < slice.net->param_count; i++) {
             const struct net_param *param = &slice.net->params[i];
             const enum net_kind kind = slice.net->ops[param->op].kind;
-            ck_assert_int_eq(slice.alike[i], slices > 1 && kind != NET_LINEAR);
-            alike += slice.alike[i] ? param->count : 0;
+            ck_assert_int_eq(slice.replicated[i], slices > 1 && kind != NET_LINEAR);
+            replicated += slice.replicated[i] ? param->count : 0;
             /* As long as it is not the first that gives them back, nothing is there. */
-            for (size_t n = 0; k > 0 && slice.alike[i] && n < param->count; n++)
+            for (size_t n = 0; k > 0 && slice.replicated[i] && n < param->count; n++)
                 ck_assert_double_eq((double)back[slice.offsets[i] + n], 0);
         }
         net_slice_put(&slice, own, back);
@@ -205,7 +205,7 @@ START_TEST(slices_have_convolutions_alike)
         net_slice_free(&slice);
     }
     ck_assert_mem_eq(whole, back, count * sizeof *whole);
-    ck_assert_uint_eq(numbers, count + (size_t)(slices - 1) * alike);
+    ck_assert_uint_eq(numbers, count + (size_t)(slices - 1) * replicated);
     free(whole);
     free(back);
     trial_free(&trial);
@@ -223,7 +223,7 @@ START_TEST(gathers_of_alexnet_are_known)
     for (int i = 0; i < slice.net->op_count; i++) {
         const struct net_op *op = &slice.net->ops[i];
         rows += op->kind == NET_GATHER_ROWS;
-        ck_assert_int_eq(op->whole_batch, rows > 0 && op->kind != NET_GATHER_ROWS);
+        ck_assert_int_eq(op->global_batch, rows > 0 && op->kind != NET_GATHER_ROWS);
         ck_assert_int_eq(op->parts, op->kind == NET_GATHER_ROWS ||
                                         (op->kind == NET_GATHER && op->outputs != 10));
     }
@@ -271,7 +271,7 @@ int main(void)
     tcase_add_test(tc, gathers_of_resnet18_are_known);
     tcase_add_test(tc, channels_are_divided_in_blocks);
     tcase_add_loop_test(tc, layers_that_cannot_be_divided_are_named, 0, UNDIVIDED);
-    tcase_add_loop_test(tc, slices_have_convolutions_alike, 0, MIXED);
+    tcase_add_loop_test(tc, convolutions_are_replicated, 0, MIXED);
     tcase_add_test(tc, gathers_of_alexnet_are_known);
     tcase_add_loop_test(tc, networks_that_mixed_does_not_suit_are_named, 0, UNMIXED);
     suite_add_tcase(suite, tc);

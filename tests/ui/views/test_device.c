@@ -75,11 +75,12 @@ START_TEST(a_choice_is_seen_among_many)
 END_TEST
 
 /* Two devices of a run with 64 rows each. */
-static void tell_strategy(const char *strategy)
+static void tell_strategy(const char *strategy, int replicas)
 {
     struct error err = ERROR_INIT;
-    json_t *runs = json_pack("[{s:i, s:s, s:s, s:[s, s]}]", "run", 1, "status", "running",
-                             "strategy", strategy, "devices", "cpu:0", "cpu:1");
+    json_t *runs = json_pack("[{s:i, s:s, s:s, s:[s, s], s:o*}]", "run", 1, "status", "running",
+                             "strategy", strategy, "devices", "cpu:0", "cpu:1", "replicas",
+                             replicas > 1 ? json_integer(replicas) : NULL);
     ck_assert(state_runs(&replay.ui.state, runs, &err));
     json_decref(runs);
     replay_line(&replay,
@@ -93,19 +94,23 @@ static void tell_strategy(const char *strategy)
 START_TEST(rows_are_added_up_where_they_are_divided)
 {
     static const struct {
-        const char *strategy, *rows, *part;
+        const char *strategy;
+        int replicas;
+        const char *rows, *part;
         int together;
     } cases[] = {
-        {"data", "64, 50% of the mini-batch", NULL, 128},
-        {"pipeline", "64, 100% of the mini-batch", "stage 2 of 2 of the network", 64},
-        {"tensor", "64, 100% of the mini-batch", "part 2 of 2 of every layer", 64},
-        {"mixed", "64, 50% of the mini-batch", "its rows, then part 2 of 2 of every linear layer",
-         128},
+        {"data", 1, "64, 50% of the mini-batch", NULL, 128},
+        {"pipeline", 1, "64, 100% of the mini-batch", "stage 2 of 2 of the network", 64},
+        {"pipeline", 2, "64, 50% of the mini-batch",
+         "stage 1 of 1 of the network, in pipeline 2 of 2", 128},
+        {"tensor", 1, "64, 100% of the mini-batch", "part 2 of 2 of every layer", 64},
+        {"mixed", 1, "64, 50% of the mini-batch",
+         "its rows, then part 2 of 2 of every linear layer", 128},
     };
     ui_connected(&replay.ui);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int together = 0;
-        tell_strategy(cases[i].strategy);
+        tell_strategy(cases[i].strategy, cases[i].replicas);
         char *screen = replay_screen(&replay, 24, 80, false);
         ck_assert_int_eq(sscanf(strstr(screen, "2 together"), "2 together %d", &together), 1);
         free(screen);

@@ -172,7 +172,7 @@ static const struct {
 } mistakes[] = {
     {"devices=cpu:0-7", "cut into 4 stages at most, one for each device, and there are 8 devices"},
     {"devices=cpu:0-1 micro-batches=30 batch=29", "micro-batches 30: a mini-batch has 29 rows"},
-    {"devices=cpu:0-1 split=auto", "split auto: the stages of a pipeline all compute every row"},
+    {"devices=cpu:0-1 split=auto", "split auto: the stages of a pipeline compute the same rows"},
     {"devices=cpu:0-1 split=weighted:1,2", "split weighted: the stages"},
     {"devices=cpu:0-1 sync=central", "sync central: the stages of a pipeline have parameters"},
     {"devices=cpu:0-1 sync-bn=yes", "sync-bn"},

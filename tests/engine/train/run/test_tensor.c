@@ -122,7 +122,7 @@ static const struct {
     const char *settings, *reason;
 } mistakes[] = {
     {"strategy=tensor devices=cpu:0-1 split=auto",
-     "split auto: devices that divide layers all compute every"},
+     "split auto: devices that divide layers compute the same"},
     {"strategy=tensor devices=cpu:0-1 sync=central",
      "sync central: devices that divide layers have"},
     {"strategy=tensor devices=cpu:0-11", "cannot be divided over 12 devices: "},

@@ -54,6 +54,18 @@ START_TEST(more_of_them_than_devices_can_be)
 }
 END_TEST
 
+START_TEST(no_rows_are_no_micro_batches)
+{
+    static const enum split_rule rules[] = {SPLIT_CHUNK, SPLIT_BALANCED, SPLIT_EVEN};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct micro_split split;
+        ck_assert(micro_split(rules[i], 0, 4, &split, &err));
+        ck_assert_int_eq(split.count, 0);
+        ck_assert_int_eq(split.rows[0] + split.rows[1], 0);
+    }
+}
+END_TEST
+
 START_TEST(even_ones_must_fit)
 {
     struct micro_split split;
@@ -70,6 +82,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, NULL);
     tcase_add_test(tc, micro_batches_are_the_shards_of_a_rule);
     tcase_add_test(tc, more_of_them_than_devices_can_be);
+    tcase_add_test(tc, no_rows_are_no_micro_batches);
     tcase_add_test(tc, even_ones_must_fit);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
