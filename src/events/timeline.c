@@ -45,6 +45,38 @@ static double busy_of(const struct timeline *timeline, size_t stage)
     return timeline->seconds > 0 ? fmin(1, busy / timeline->seconds) : 0;
 }
 
+/*
+ * Share of the step in which the stage has nothing else to do and what its next pass reads has been
+ * made: what it takes to hand that over. Passes of one direction are in their order.
+ */
+static double transfer_of(const struct timeline *timeline, size_t stage, enum timeline_task task)
+{
+    const bool forward = task == TIMELINE_FORWARD;
+    const enum timeline_task other = forward ? TIMELINE_BACKWARD : TIMELINE_FORWARD;
+    const size_t neighbour = forward ? stage - 1 : stage + 1;
+    double from, to, begin, made, end = 0, sum = 0;
+    size_t ended = 0; /* passes of the other direction */
+    if (neighbour >= timeline->stages)
+        return 0;
+    for (size_t i = 0; timeline_pass(timeline, stage, task, i, &from, &to); i++) {
+        double last;
+        while (timeline_pass(timeline, stage, other, ended, &begin, &last) && last <= from) {
+            end = fmax(end, last);
+            ended++;
+        }
+        if (timeline_pass(timeline, neighbour, task, i, &begin, &made))
+            sum += fmax(0, from - fmax(made, end));
+        end = fmax(end, to);
+    }
+    return timeline->seconds > 0 ? fmin(1, sum / timeline->seconds) : 0;
+}
+
+static double transfers_of(const struct timeline *timeline, size_t stage)
+{
+    return transfer_of(timeline, stage, TIMELINE_FORWARD) +
+           transfer_of(timeline, stage, TIMELINE_BACKWARD);
+}
+
 struct timeline timeline_read(const json_t *event)
 {
     struct timeline timeline = {
@@ -59,11 +91,12 @@ struct timeline timeline_read(const json_t *event)
     double most = 0;
     timeline.stages = json_array_size(timeline.list);
     for (size_t i = 0; i < timeline.stages; i++) {
-        const double busy = busy_of(&timeline, i);
+        const double busy = busy_of(&timeline, i), transfer = transfers_of(&timeline, i);
         timeline.bubble += (1 - busy) / (double)timeline.stages;
-        most = fmax(most, busy);
+        timeline.transfer += transfer / (double)timeline.stages;
+        most = fmax(most, busy + transfer);
     }
-    timeline.fill_drain = 1 - most;
+    timeline.fill_drain = fmax(0, 1 - most);
     return timeline;
 }
 
@@ -71,10 +104,11 @@ struct timeline_stage timeline_stage(const struct timeline *timeline, size_t ind
 {
     const json_t *object = json_array_get(timeline->list, index);
     const double busy = busy_of(timeline, index);
-    return (struct timeline_stage){.device = text_of(object, "device"),
-                                   .last_layer = text_of(object, "last_layer"),
-                                   .busy = busy,
-                                   .imbalance = fmax(0, 1 - timeline->fill_drain - busy)};
+    return (struct timeline_stage){
+        .device = text_of(object, "device"),
+        .last_layer = text_of(object, "last_layer"),
+        .busy = busy,
+        .imbalance = fmax(0, 1 - timeline->fill_drain - busy - transfers_of(timeline, index))};
 }
 
 enum timeline_task timeline_at(const struct timeline *timeline, size_t stage, double from,
@@ -116,15 +150,18 @@ void timeline_row(const struct timeline *timeline, size_t stage, int columns, ch
 
 void timeline_summary(const struct timeline *timeline, char *buffer, size_t size)
 {
-    struct figure seconds, bubble, predicted, fill, rest;
+    struct figure seconds, bubble, predicted, fill, rest, transfer;
     char first[48] = "";
     if (timeline->pipelines > 1)
         snprintf(first, sizeof first, " of the first of %.0f pipelines", timeline->pipelines);
     snprintf(buffer, size,
-             "step %.0f%s: %s s, %s bubble (predicted %s): %s fill and drain, %s imbalance",
+             "step %.0f%s: %s s, %s bubble (predicted %s): %s fill and drain, %s imbalance, "
+             "%s transfer",
              timeline->step, first, figure_seconds(&seconds, timeline->seconds),
              figure_percent(&bubble, timeline->bubble),
              figure_percent(&predicted, timeline->predicted_bubble),
              figure_percent(&fill, timeline->fill_drain),
-             figure_percent(&rest, timeline->bubble - timeline->fill_drain));
+             figure_percent(&rest,
+                            fmax(0, timeline->bubble - timeline->fill_drain - timeline->transfer)),
+             figure_percent(&transfer, timeline->transfer));
 }

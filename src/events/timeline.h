@@ -13,7 +13,7 @@
 enum timeline_task { TIMELINE_WAIT, TIMELINE_FORWARD, TIMELINE_BACKWARD, TIMELINE_UPDATE };
 
 /* A step, in shares of its time: a stage computes, or waits while the pipeline fills and drains,
- * or, as it is faster, for the slowest stage. */
+ * until what it reads has been handed over, or, as it is faster, for the slowest stage. */
 struct timeline_stage {
     const char *device, *last_layer; /* borrowed */
     double busy, imbalance;
@@ -23,6 +23,7 @@ struct timeline {
     double step, seconds, micro_batches;
     double pipelines;        /* that there are; these are the stages of the first */
     double fill_drain;       /* of all stages alike */
+    double transfer;         /* on the mean over the stages: between a pass and its neighbour's */
     double bubble;           /* on the mean over the stages: not busy */
     double predicted_bubble; /* of passes that each take as long as these on the mean */
     double predicted_s;      /* what such a step takes */
@@ -50,5 +51,5 @@ bool timeline_pass(const struct timeline *timeline, size_t stage, enum timeline_
 void timeline_row(const struct timeline *timeline, size_t stage, int columns, char *text,
                   enum timeline_task *tasks);
 
-/* "step 24: 4.12 s, 21% bubble (predicted 18%): 14% fill and drain, 7% imbalance" */
+/* "step 24: 4.12 s, 21% bubble (predicted 18%): 14% fill and drain, 6% imbalance, 1% transfer" */
 void timeline_summary(const struct timeline *timeline, char *buffer, size_t size);

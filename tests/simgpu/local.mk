@@ -45,7 +45,7 @@ endif
 endif
 
 if LACKS_SIMGPU
-SIMULATED_TESTS += %D%/skipped.sh
+SIMULATED_SKIP += %D%/skipped.sh
 dist_check_SCRIPTS += %D%/skipped.sh
 endif
 

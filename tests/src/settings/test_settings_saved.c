@@ -110,6 +110,7 @@ START_TEST(everything_can_be_saved)
         {"train.seed", "9223372036854775807"},
         {"train.strategy", "pipeline"},
         {"train.micro_batches", "65536"},
+        {"train.replicas", "3"},
         {"train.stages", "pool1,conv2"},
         {"train.memory_limit", "200M"},
         {"train.split", "weighted:1,2.5,0"},
