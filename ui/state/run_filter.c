@@ -24,6 +24,7 @@ static const struct {
     {"note", KIND_TEXT, offsetof(struct state_run, note)},
     {"split", KIND_TEXT, offsetof(struct state_run, split)},
     {"sync", KIND_TEXT, offsetof(struct state_run, sync)},
+    {"strategy", KIND_TEXT, offsetof(struct state_run, strategy)},
     {"batch", KIND_NUMBER, offsetof(struct state_run, batch)},
     {"lr", KIND_NUMBER, offsetof(struct state_run, lr)},
     {"epochs", KIND_NUMBER, offsetof(struct state_run, epochs)},

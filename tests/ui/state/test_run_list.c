@@ -195,7 +195,7 @@ static const struct {
     {"run>2 batch=256", "3"}, {"note=warm", "4"},
     {"tag=the", "1"},         {"FINAL", "1"},
     {"thesis resnet", ""},    {"a=b", "4"},
-    {"BATCH=512", "4 2"},
+    {"BATCH=512", "4 2"},     {"strategy=mixed", "1"},
 };
 
 START_TEST(filters_find)
@@ -212,6 +212,7 @@ START_TEST(filters_find)
     snprintf(runs[1].data, sizeof runs[1].data, "fashion-mnist");
     runs[2].status = RUN_FAILED;
     snprintf(runs[0].tags, sizeof runs[0].tags, "final thesis");
+    snprintf(runs[0].strategy, sizeof runs[0].strategy, "mixed");
     snprintf(runs[3].note, sizeof runs[3].note, "Warm start a=b");
     filter(filters[_i].filter);
     expect(filters[_i].found);
