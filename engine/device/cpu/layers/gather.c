@@ -5,15 +5,22 @@
 #include "engine/device/cpu/core/plan.h"
 
 /*
- * All-gather: all channels of a value, of which each device has made some. They lie in memory that
- * is one for all devices: each writes its own there. In the backward pass each has a gradient of
- * all channels, by what it computes from them, and adds up those of its own (reduce-scatter), in
- * the order of the devices, unless it has the whole gradient, as of the logits.
+ * All-gather: all channels of a value, or all its rows, of which each device has made some. They
+ * lie in memory that is one for all devices: each writes its own there. In the backward pass each
+ * has a gradient of all, by what it computes from them, and adds up those of its own
+ * (reduce-scatter), in the order of the devices, unless it has the whole gradient, as of the
+ * logits.
  */
+struct gather;
+
+/* Sum up what `count` gradients of all have of the device's own. */
+typedef void take_function(const struct gather *g, const float *const *all, int count);
+
 struct gather {
     struct value own, whole;
-    int rows, first;
-    struct buffer *x, *y, *dy, *dx;
+    int rows, first; /* the device's own rows; its first channel, or row, among all */
+    take_function *take;
+    struct buffer *x, *y, *dy, *dx; /* x, dx: NULL without rows */
 };
 
 /* Where channel `c` of a row begins. */
@@ -87,7 +94,7 @@ static void take_row(const struct gather *g, const float *whole, bool begin, flo
     }
 }
 
-static void take_rows(const struct gather *g, const float *const *all, int count)
+static void take_channels(const struct gather *g, const float *const *all, int count)
 {
     const size_t row = value_row(&g->whole);
 #pragma omp parallel for schedule(static)
@@ -104,7 +111,7 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
     const float *const *all;
     if (!exchange->wait(exchange->context, g->dy->data, &all, err))
         return false;
-    take_rows(g, all, exchange->count);
+    g->take(g, all, exchange->count);
     /* What others still read may not be written over. */
     return exchange->wait(exchange->context, NULL, NULL, err);
 }
@@ -115,44 +122,103 @@ static bool run_whole_backward(struct plan *plan, void *layer, struct error *err
     const float *const dy = g->dy->data;
     (void)plan;
     (void)err;
-    take_rows(g, &dy, 1);
+    g->take(g, &dy, 1);
     return true;
 }
 
-static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+static bool build_gather(struct builder *b, const struct node *node, const struct gather *kind,
+                         step_function *run, void **layer, struct error *err)
 {
     const struct device_exchange *exchange = &b->core->request.exchange;
-    const struct net_op *op = &b->graph->net->ops[node->op];
     struct gather *g = *layer = build_object(b, sizeof *g, NULL, err);
     if (!g)
         return false;
     if (!exchange->values)
         return error_set(err, ERROR_FAILED, "a slice without an exchange");
+    *g = *kind;
     g->own = b->graph->values[node->input];
     g->whole = b->graph->values[node->output];
     g->rows = b->rows;
-    g->first = op->first;
-    g->x = build_value(b, node->input, err);
-    float *shared =
-        g->x ? exchange->values(exchange->context, op->origin, value_row(&g->whole), err) : NULL;
+    if (g->rows > 0 && !(g->x = build_value(b, node->input, err)))
+        return false;
+    float *shared = exchange->values(exchange->context, b->graph->net->ops[node->op].origin,
+                                     value_row(&g->whole), err);
     g->y = shared ? build_fixed(b, shared, err) : NULL;
     b->values[node->output] = g->y;
-    return g->y && build_step(b, node, run_forward, g, err);
+    return g->y && build_step(b, node, run, g, err);
+}
+
+static bool build_scatter(struct builder *b, const struct node *node, struct gather *g,
+                          struct buffer *dy, struct error *err)
+{
+    const bool parts = b->graph->net->ops[node->op].parts;
+    g->dy = dy;
+    if (g->rows > 0 && !(g->dx = gradient_new(b, node->input, err)))
+        return false;
+    bool ok = build_step(b, node, parts ? run_backward : run_whole_backward, g, err) &&
+              (!g->dx || gradient_give(b, node, node->input, g->dx, err));
+    gradient_drop(dy);
+    return ok;
+}
+
+static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
+{
+    const struct gather kind = {.first = b->graph->net->ops[node->op].first, .take = take_channels};
+    return build_gather(b, node, &kind, run_forward, layer, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
 {
-    const bool parts = b->graph->net->ops[node->op].parts;
-    struct gather *g = layer;
     struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err))
-        return false;
-    g->dy = dy[0];
-    g->dx = gradient_new(b, node->input, err);
-    bool ok = g->dx && build_step(b, node, parts ? run_backward : run_whole_backward, g, err) &&
-              gradient_give(b, node, node->input, g->dx, err);
-    gradient_drop(dy[0]);
-    return ok;
+    return gradient_take(b, node, node->output, 1, dy, err) &&
+           build_scatter(b, node, layer, dy[0], err);
 }
 
 const struct layer_kind layer_gather = {.forward = forward, .backward = backward};
+
+static bool run_forward_rows(struct plan *plan, void *layer, struct error *err)
+{
+    const struct gather *g = layer;
+    const struct device_exchange *exchange = &plan->core.request.exchange;
+    const size_t row = own_row(g);
+#pragma omp parallel for schedule(static)
+    for (int n = 0; n < g->rows; n++)
+        memcpy((float *)g->y->data + (size_t)(g->first + n) * row,
+               (const float *)g->x->data + (size_t)n * row, row * sizeof(float));
+    return exchange->wait(exchange->context, NULL, NULL, err);
+}
+
+static void take_rows(const struct gather *g, const float *const *all, int count)
+{
+    const size_t row = own_row(g);
+#pragma omp parallel for schedule(static)
+    for (int n = 0; n < g->rows; n++) {
+        float *own = (float *)g->dx->data + (size_t)n * row;
+        memcpy(own, all[0] + (size_t)(g->first + n) * row, row * sizeof *own);
+        for (int i = 1; i < count; i++) {
+            const float *part = all[i] + (size_t)(g->first + n) * row;
+#pragma omp simd
+            for (size_t k = 0; k < row; k++)
+                own[k] += part[k];
+        }
+    }
+}
+
+static bool forward_rows(struct builder *b, const struct node *node, void **layer,
+                         struct error *err)
+{
+    const struct gather kind = {.first = b->core->request.rows_before, .take = take_rows};
+    return build_gather(b, node, &kind, run_forward_rows, layer, err);
+}
+
+static bool backward_rows(struct builder *b, const struct node *node, void *layer,
+                          struct error *err)
+{
+    struct buffer *dy[2];
+    build_rows(b, true); /* the gradient that is taken is of all rows */
+    bool ok = gradient_take(b, node, node->output, 1, dy, err);
+    build_rows(b, false);
+    return ok && build_scatter(b, node, layer, dy[0], err);
+}
+
+const struct layer_kind layer_gather_rows = {.forward = forward_rows, .backward = backward_rows};

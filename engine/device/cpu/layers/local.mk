@@ -8,7 +8,6 @@ libcpu_a_SOURCES += \
 	%D%/flatten.c \
 	%D%/fold.c %D%/fold.h \
 	%D%/gather.c \
-	%D%/gather_rows.c \
 	%D%/global_pool.c \
 	%D%/input.c %D%/input.h \
 	%D%/linear.c \

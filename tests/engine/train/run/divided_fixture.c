@@ -37,6 +37,20 @@ bool divided_run(struct recorder *rec, const char *model, const char *settings)
     return recorder_run(rec);
 }
 
+void expect_one_devices(const char *model, const char *common, const char *const *more,
+                        size_t count, double tolerance)
+{
+    struct outcome one = train(model, common);
+    for (size_t i = 0; i < count; i++) {
+        char *settings = format("%s %s", common, more[i]);
+        struct outcome other = train(model, settings);
+        check_close(&one, &other, tolerance, settings);
+        outcome_free(&other);
+        free(settings);
+    }
+    outcome_free(&one);
+}
+
 void expect_refusal(const char *settings, const char *reason)
 {
     struct recorder rec;

@@ -17,6 +17,11 @@ extern const char *const divided_kinds[DIVIDED_KINDS];
 /* A run of a model of the folder; the caller frees the recorder. */
 bool divided_run(struct recorder *rec, const char *model, const char *settings);
 
+/* Runs with `common` and each of `more` besides do what one with `common` alone does on one device,
+ * within `tolerance`. */
+void expect_one_devices(const char *model, const char *common, const char *const *more,
+                        size_t count, double tolerance);
+
 /* Such a run fails, for the request is wrong: *err has `reason`. */
 void expect_refusal(const char *settings, const char *reason);
 /* Device `device` of three that pose as GPUs fails, or hangs in a pass: it is named, all give back

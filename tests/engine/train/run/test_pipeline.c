@@ -18,22 +18,21 @@
 START_TEST(stages_equal_one_device)
 {
     static const char *const pipelines[] = {
-        "devices=cpu:0 micro-batches=1",   "devices=cpu:0 micro-batches=4",
-        "devices=cpu:0-1 micro-batches=1", "devices=cpu:0-1 micro-batches=2",
-        "devices=cpu:0-1 micro-batches=5", "devices=cpu:0-2 micro-batches=4 split=balanced",
-        "devices=cpu:0-2 micro-batches=5", "devices=cpu:0-1 micro-batches=29",
-        "devices=cpu:0-3 replicas=2",      "devices=cpu:0-5 replicas=2 micro-batches=3",
-        "devices=cpu:0-2 replicas=3",      "devices=cpu:0-3 replicas=2 split=balanced"};
+        "strategy=pipeline devices=cpu:0 micro-batches=1",
+        "strategy=pipeline devices=cpu:0 micro-batches=4",
+        "strategy=pipeline devices=cpu:0-1 micro-batches=1",
+        "strategy=pipeline devices=cpu:0-1 micro-batches=2",
+        "strategy=pipeline devices=cpu:0-1 micro-batches=5",
+        "strategy=pipeline devices=cpu:0-2 micro-batches=4 split=balanced",
+        "strategy=pipeline devices=cpu:0-2 micro-batches=5",
+        "strategy=pipeline devices=cpu:0-1 micro-batches=29",
+        "strategy=pipeline devices=cpu:0-3 replicas=2",
+        "strategy=pipeline devices=cpu:0-5 replicas=2 micro-batches=3",
+        "strategy=pipeline devices=cpu:0-2 replicas=3",
+        "strategy=pipeline devices=cpu:0-3 replicas=2 split=balanced"};
     char *common = format(BATCHES "%s", divided_kinds[_i]);
-    struct outcome one = train("plain", common);
-    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
-        char *settings = format("%s strategy=pipeline %s", common, pipelines[i]);
-        struct outcome stages = train("plain", settings);
-        check_close(&one, &stages, PLAIN_TOLERANCE, settings);
-        outcome_free(&stages);
-        free(settings);
-    }
-    outcome_free(&one);
+    expect_one_devices("plain", common, pipelines, sizeof pipelines / sizeof *pipelines,
+                       PLAIN_TOLERANCE);
     free(common);
 }
 END_TEST
@@ -42,26 +41,18 @@ END_TEST
  * are two, the last 3 rows are three. */
 START_TEST(short_batches_may_have_more_micro_batches)
 {
-    const char *common = "batch=4 train-rows=31 epochs=3 lr=0.5 momentum=0.9";
-    char *settings = format("%s strategy=pipeline micro-batches=3 devices=cpu:0-2", common);
-    struct outcome one = train("plain", common), stages = train("plain", settings);
-    check_close(&one, &stages, PLAIN_TOLERANCE, settings);
-    outcome_free(&one);
-    outcome_free(&stages);
-    free(settings);
+    const char *pipeline = "strategy=pipeline micro-batches=3 devices=cpu:0-2";
+    expect_one_devices("plain", "batch=4 train-rows=31 epochs=3 lr=0.5 momentum=0.9", &pipeline, 1,
+                       PLAIN_TOLERANCE);
 }
 END_TEST
 
 /* The last mini-batch has one row, which is the first pipeline's. */
 START_TEST(pipeline_without_rows_adds_nothing)
 {
-    const char *common = "batch=10 train-rows=31 epochs=3 lr=0.5 momentum=0.9 test-rows=21";
-    char *settings = format("%s strategy=pipeline replicas=2 devices=cpu:0-3", common);
-    struct outcome one = train("plain", common), stages = train("plain", settings);
-    check_close(&one, &stages, PLAIN_TOLERANCE, settings);
-    outcome_free(&one);
-    outcome_free(&stages);
-    free(settings);
+    const char *pipeline = "strategy=pipeline replicas=2 devices=cpu:0-3";
+    expect_one_devices("plain", "batch=10 train-rows=31 epochs=3 lr=0.5 momentum=0.9 test-rows=21",
+                       &pipeline, 1, PLAIN_TOLERANCE);
 }
 END_TEST
 

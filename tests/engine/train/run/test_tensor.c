@@ -14,21 +14,16 @@
  */
 
 static const char *const strategies[] = {"tensor", "mixed"};
-enum { TENSOR, MIXED, SLICED };
+enum { TENSOR, MIXED, SLICED, DEVICES = 3 };
 
 static void check_slices(int strategy, const char *model, const char *common, double tolerance)
 {
-    static const char *const devices[] = {"cpu:0", "cpu:0-1", "cpu:0-2"};
-    struct outcome one = train(model, common);
-    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-        char *settings =
-            format("%s strategy=%s devices=%s", common, strategies[strategy], devices[i]);
-        struct outcome slices = train(model, settings);
-        check_close(&one, &slices, tolerance, settings);
-        outcome_free(&slices);
-        free(settings);
-    }
-    outcome_free(&one);
+    static const char *const more[SLICED][DEVICES] = {
+        {"strategy=tensor devices=cpu:0", "strategy=tensor devices=cpu:0-1",
+         "strategy=tensor devices=cpu:0-2"},
+        {"strategy=mixed devices=cpu:0", "strategy=mixed devices=cpu:0-1",
+         "strategy=mixed devices=cpu:0-2"}};
+    expect_one_devices(model, common, more[strategy], DEVICES, tolerance);
 }
 
 START_TEST(slices_equal_one_device)
@@ -67,14 +62,9 @@ END_TEST
 /* The second device has no row of the last mini-batch, which has one. */
 START_TEST(device_without_rows_computes_its_outputs)
 {
-    static const char *const common = "max-steps=10 batch=10 train-rows=31 test-rows=21";
-    struct outcome one = train("plain", common);
-    char *mixed = format("%s strategy=mixed devices=cpu:0-1", common);
-    struct outcome slices = train("plain", mixed);
-    check_close(&one, &slices, PLAIN_TOLERANCE, mixed);
-    outcome_free(&one);
-    outcome_free(&slices);
-    free(mixed);
+    const char *mixed = "strategy=mixed devices=cpu:0-1";
+    expect_one_devices("plain", "max-steps=10 batch=10 train-rows=31 test-rows=21", &mixed, 1,
+                       PLAIN_TOLERANCE);
 }
 END_TEST
 
