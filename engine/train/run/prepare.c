@@ -185,7 +185,7 @@ static void release_abandoned(void *context)
 static const struct strategy_tasks *const strategies[] = {[STRATEGY_DATA] = &strategy_data,
                                                           [STRATEGY_PIPELINE] = &strategy_pipeline,
                                                           [STRATEGY_TENSOR] = &strategy_tensor,
-                                                          [STRATEGY_MIXED] = &strategy_mixed};
+                                                          [STRATEGY_MIXED] = &strategy_tensor};
 
 static bool create_ranks(struct run *run, struct error *err)
 {

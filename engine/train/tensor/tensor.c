@@ -205,25 +205,21 @@ static bool slice_evaluate(void *context, int index, struct error *err)
     return ok;
 }
 
-/* What a rank has made every other one reads; of gradients, too. */
+/* What a rank has made every other one reads; of gradients, too. Those that are summed up are
+ * counted as strategy data counts them. */
 static double step_bytes(const struct ranks *ranks)
 {
-    return (ranks->count - 1) * (double)ranks->rank[0].train[PASS_FULL].rows *
-           ranks->tensor->slice[0].gather_bytes;
-}
-
-/* With the gradients that are summed up, as strategy data counts them. */
-static double mixed_step_bytes(const struct ranks *ranks)
-{
-    return (ranks->count - 1) * (double)ranks->rank[0].train[PASS_FULL].global_rows *
-               ranks->tensor->slice[0].gather_bytes +
-           (double)ranks->group.count * sizeof(float);
+    const struct rank_pass *pass = &ranks->rank[0].train[PASS_FULL];
+    const int rows = pass->global_rows > 0 ? pass->global_rows : pass->rows;
+    const size_t summed = ranks->group.size > 1 ? ranks->group.count : 0;
+    return (ranks->count - 1) * (double)rows * ranks->tensor->slice[0].gather_bytes +
+           (double)summed * sizeof(float);
 }
 
 static const char *how(const struct ranks *ranks)
 {
-    (void)ranks;
-    return "none: each device has parameters of its own";
+    return ranks->group.size > 1 ? ranks->group.description
+                                 : "none: each device has parameters of its own";
 }
 
 const struct strategy_tasks strategy_tensor = {.prepare = slice_prepare,
@@ -232,15 +228,3 @@ const struct strategy_tasks strategy_tensor = {.prepare = slice_prepare,
                                                .evaluate = slice_evaluate,
                                                .step_bytes = step_bytes,
                                                .how = how};
-
-static const char *mixed_how(const struct ranks *ranks)
-{
-    return ranks->group.description;
-}
-
-const struct strategy_tasks strategy_mixed = {.prepare = slice_prepare,
-                                              .change_shares = slice_change_shares,
-                                              .step = slice_step,
-                                              .evaluate = slice_evaluate,
-                                              .step_bytes = mixed_step_bytes,
-                                              .how = mixed_how};

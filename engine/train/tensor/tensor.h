@@ -17,4 +17,4 @@ bool tensor_create(struct ranks *ranks, struct error *err);
 void tensor_destroy(struct tensor *tensor);
 
 /* Each rank trains a slice. */
-extern const struct strategy_tasks strategy_tensor, strategy_mixed;
+extern const struct strategy_tasks strategy_tensor;
