@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "engine/data/data.h"
 #include "engine/device/exchange.h"
+#include "engine/device/micro_batch.h"
 #include "engine/device/optimizer.h"
 #include "engine/net/net.h"
 #include "engine/weights/weights.h"
@@ -190,27 +191,6 @@ struct batch_result {
     const uint8_t *predicted;
 };
 
-/* Where a stage of a pipeline meets its neighbours: the values of the tensors that it enters and
- * exits by, and their gradients. */
-enum stage_end {
-    STAGE_INPUT,
-    STAGE_INPUT_GRADIENT,
-    STAGE_OUTPUT,
-    STAGE_OUTPUT_GRADIENT,
-    STAGE_ENDS
-};
-
-/* A part of a mini-batch's rows, as a stage is to compute it. The micro-batches of a mini-batch
- * come in one order, in both directions. */
-struct micro_batch {
-    int slot;         /* where what the backward pass reads is kept, below plan_request.slots */
-    bool first, last; /* of the mini-batch */
-    long rows_before; /* in the micro-batches before it */
-    /* Host memory of rows x stage_row numbers each, borrowed, and the same in both directions; NULL
-     * where the network begins or ends. A pass may change the gradient that it reads. */
-    float *ends[STAGE_ENDS];
-};
-
 /* The moments of a pass that was queued, and of the step that it belongs to, on the device's own
  * clock. */
 enum pass_moment {
@@ -364,8 +344,15 @@ struct backend {
                          struct error *err);
     bool (*plan_backward)(struct device *device, struct plan *plan, const struct batch *batch,
                           const struct micro_batch *micro, struct error *err);
-    /* Numbers of one row at the stage's input, or at its output; 0 where there is no end. */
+    /* Bytes of one row at the stage's input, or at its output; 0 where there is no end. */
     size_t (*stage_row)(const struct replica *replica, bool output);
+    /*
+     * Memory of `bytes` where a stage meets the next one, the device's, until it is asked for more
+     * or closed. A device that reads and writes what is another's is told of that one first, once.
+     * NULL: they meet in the host's memory.
+     */
+    bool (*stage_memory)(struct device *device, size_t bytes, void **out, struct error *err);
+    bool (*stage_reach)(struct device *device, struct device_id other, struct error *err);
     /*
      * The times of the passes, step by step in their order, of a plan made with `profile`; the
      * caller may set calls and seconds back to 0 between passes. NULL: the device computes in a way
@@ -390,7 +377,8 @@ struct backend {
     bool (*update)(struct device *device, struct replica *replica, size_t begin, size_t end,
                    const struct optimizer_step *step, struct error *err);
     /* The sum of the squares of grads[begin..end), for a norm over several devices. */
-    double (*gradient_squares)(const struct replica *replica, size_t begin, size_t end);
+    bool (*gradient_squares)(struct device *device, const struct replica *replica, size_t begin,
+                             size_t end, double *sum, struct error *err);
     /* Params and one state change places. NULL: runs of such devices keep no average. */
     bool (*swap)(struct device *device, struct replica *replica, int state, struct error *err);
 };

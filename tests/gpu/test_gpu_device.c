@@ -315,6 +315,23 @@ START_TEST(staged_rows_equal_resident_ones)
 }
 END_TEST
 
+/* Stages of a pipeline, beside the whole network. */
+START_TEST(stages_add_up)
+{
+    const struct trial_device device = gpu(_i % 2 == 0 ? TYPE_F32 : TYPE_BF16);
+    conform_stages(&device, EVERY * (_i / 2));
+}
+END_TEST
+
+START_TEST(stages_of_models_add_up)
+{
+    static const char *const models[] = {"lenet", "smallnet", "resnet18"};
+    const struct trial_device device = gpu(TYPE_F32);
+    const struct net_shape input = {_i == 2, 5 * (_i == 2), 5 * (_i == 2)};
+    conform_model_stages(&device, models[_i], input);
+}
+END_TEST
+
 #define ADD(NAME, TEST, COUNT)                                                                     \
     do {                                                                                           \
         TCase *tc = gpu_case(tcase_create(NAME), 300);                                             \
@@ -334,6 +351,8 @@ int main(void)
     ADD("models-bf16", models_bf16, MODELS);
     ADD("plans", plans_and_arenas, 2);
     ADD("shards", shards_add_up, conformance_splits);
+    ADD("stages", stages_add_up, 2 * NETS);
+    ADD("stages", stages_of_models_add_up, SIMULATED ? 1 : 3);
     ADD("deterministic", deterministic_runs_agree, TYPES);
     ADD("staging", staged_rows_equal_resident_ones, 2);
     ADD("graph", graphs_equal_pieces, TYPES);

@@ -29,7 +29,9 @@ struct line {
     struct net_stage stage[MOST_STAGES];
     struct rig rig[MOST_STAGES];
     struct plan *plan[MOST_STAGES][ROWS + 1]; /* by rows */
-    float *ends[MOST_STAGES][STAGE_ENDS][SLOTS];
+    void *ends[MOST_STAGES][STAGE_ENDS][SLOTS];
+    void *owned[MOST_STAGES]; /* memory of ends, of stages in the host's */
+    int owned_count;
 };
 
 static int rows_before(int micro_batch)
@@ -61,15 +63,31 @@ static void open_stage(struct line *line, const struct trial_device *device, int
     }
 }
 
-/* Memory between stage s and the one before it. */
+static char *stage_memory(struct line *line, const struct rig *rig, size_t bytes)
+{
+    struct error err = ERROR_INIT;
+    void *memory = NULL;
+    if (rig->backend->stage_memory)
+        ck_assert_msg(rig->backend->stage_memory(rig->device, bytes, &memory, &err), "%s",
+                      err.text);
+    else
+        memory = line->owned[line->owned_count++] = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    ck_assert_ptr_nonnull(memory);
+    return memory;
+}
+
+/* Memory between stage s and the one before it, which has it. */
 static void connect(struct line *line, int s)
 {
+    const struct rig *rig = &line->rig[s - 1];
     const size_t row = line->rig[s].backend->stage_row(line->rig[s].replica, false);
+    const size_t bytes = (row * ROWS + 63) / 64 * 64;
     ck_assert_uint_gt(row, 0);
-    ck_assert_uint_eq(row, line->rig[s - 1].backend->stage_row(line->rig[s - 1].replica, true));
+    ck_assert_uint_eq(row, rig->backend->stage_row(rig->replica, true));
+    char *memory = stage_memory(line, rig, 2 * SLOTS * bytes);
     for (int slot = 0; slot < SLOTS; slot++) {
-        float *value = calloc(row * ROWS, sizeof *value), *grad = calloc(row * ROWS, sizeof *grad);
-        ck_assert(value && grad);
+        void *value = memory + (size_t)slot * bytes,
+             *grad = memory + (size_t)(SLOTS + slot) * bytes;
         line->ends[s][STAGE_INPUT][slot] = line->ends[s - 1][STAGE_OUTPUT][slot] = value;
         line->ends[s][STAGE_INPUT_GRADIENT][slot] = grad;
         line->ends[s - 1][STAGE_OUTPUT_GRADIENT][slot] = grad;
@@ -101,12 +119,10 @@ static void line_close(struct line *line)
     for (int s = 0; s < line->stages; s++) {
         for (int rows = 0; rows <= ROWS; rows++)
             line->rig[s].backend->plan_destroy(line->rig[s].device, line->plan[s][rows]);
-        for (int slot = 0; s > 0 && slot < SLOTS; slot++) {
-            free(line->ends[s][STAGE_INPUT][slot]);
-            free(line->ends[s][STAGE_INPUT_GRADIENT][slot]);
-        }
         rig_close(&line->rig[s]);
     }
+    for (int i = 0; i < line->owned_count; i++)
+        free(line->owned[i]);
 }
 
 static void run_pass(struct line *line, int s, int micro_batch, bool backward, struct outcome *out)

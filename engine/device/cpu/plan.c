@@ -21,11 +21,23 @@ static bool run_addition(struct plan *plan, void *layer, struct error *err)
     return true;
 }
 
+static bool copy(struct plan *plan, void *to, const void *from, size_t bytes, struct error *err)
+{
+    (void)plan;
+    (void)err;
+    if (from)
+        memcpy(to, from, bytes);
+    else
+        memset(to, 0, bytes);
+    return true;
+}
+
 static const struct build_backend build_backend = {.number_size = sizeof(float),
                                                    .layer_of = cpu_layer_of,
                                                    .input = build_input,
                                                    .loss = build_loss,
-                                                   .run_addition = run_addition};
+                                                   .run_addition = run_addition,
+                                                   .copy = copy};
 
 /* Plans run one at a time, so they share one workspace, as large as the largest needs. */
 static bool grow_workspace(struct device *device, size_t bytes, struct error *err)
@@ -196,7 +208,7 @@ size_t cpu_stage_row(const struct replica *replica, bool output)
     const struct graph *g = &((const struct cpu_replica *)replica)->graph;
     if (output ? g->ends : g->begins)
         return 0;
-    return value_row(&g->values[output ? g->output : g->input]);
+    return value_row(&g->values[output ? g->output : g->input]) * sizeof(float);
 }
 
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)

@@ -11,6 +11,7 @@
 #include "engine/device/cuda/replica/arenas.h"
 #include "engine/device/cuda/replica/update.h"
 #include "engine/device/cuda/runtime/memory.h"
+#include "engine/device/cuda/stage.h"
 
 static const struct collective *const cuda_collectives[] = {
 #ifdef HAVE_NCCL
@@ -45,10 +46,16 @@ const struct backend cuda_backend = {
     .plan_queue = cuda_plan_queue,
     .plan_mark = cuda_plan_mark,
     .plan_take = cuda_plan_take,
+    .plan_forward = cuda_plan_forward,
+    .plan_backward = cuda_plan_backward,
+    .stage_row = cuda_stage_row,
+    .stage_memory = cuda_stage_memory,
+    .stage_reach = cuda_stage_reach,
     .plan_profile = cuda_plan_profile,
     .profile_slows = true,
     .plan_note = cuda_plan_note,
     .plan_logits = cuda_plan_logits,
     .update = cuda_update,
+    .gradient_squares = cuda_gradient_squares,
     .swap = cuda_swap,
 };

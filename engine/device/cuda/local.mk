@@ -9,6 +9,7 @@ libcuda_backend_a_SOURCES = \
 	%D%/facts.c %D%/facts.h \
 	%D%/machine.c %D%/machine.h \
 	%D%/plan.c %D%/plan.h \
+	%D%/stage.c %D%/stage.h \
 	$(cuda_kernels)
 
 # What programs with GPU devices link, before libnet.a.

@@ -172,6 +172,8 @@ void cuda_close(struct device *device)
     cuda_queue_close(device);
     conv_table_destroy(device->convs);
     (void)cudaFree(device->workspace);
+    (void)cudaFree(device->slots);
+    (void)cudaFree(device->ends);
     if (device->blas)
         (void)device->cublaslt->Destroy(device->blas);
     if (device->dnn)

@@ -12,6 +12,7 @@
 #include "engine/device/cuda/pass/queue.h"
 #include "engine/device/cuda/pass/rows.h"
 #include "engine/device/cuda/pass/segments.h"
+#include "engine/device/cuda/pass/workspace.h"
 #include "engine/device/cuda/runtime/memory.h"
 #include "engine/device/cuda/runtime/turn.h"
 #include "engine/device/cuda/runtime/wait.h"
@@ -31,21 +32,13 @@ static bool run_addition(struct plan *plan, void *layer, struct error *err)
                        err);
 }
 
-/* Plans run one at a time, so they share one workspace, as large as the largest needs. */
-static bool grow_workspace(struct device *device, size_t bytes, struct error *err)
+static bool copy(struct plan *plan, void *to, const void *from, size_t bytes, struct error *err)
 {
-    if (bytes <= device->workspace_size)
-        return true;
-    if (!cuda_wait(device, device->stream, "the last pass", err))
-        return false;
-    cudaFree(device->workspace);
-    device->workspace = NULL;
-    device->workspace_size = 0;
-    device->workspace_moves++;
-    if (!cuda_memory_create(device, bytes, "activations and scratch", &device->workspace, err))
-        return false;
-    device->workspace_size = bytes;
-    return true;
+    const cudaStream_t stream = plan->device->stream;
+    /* Directly from GPU to GPU where they reach each other, else the driver goes by the host. */
+    return from ? cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
+                             "copying between stages", err)
+                : cuda_check(cudaMemsetAsync(to, 0, bytes, stream), "clearing a gradient", err);
 }
 
 static bool build(struct plan *plan, struct error *err)
@@ -57,7 +50,9 @@ static bool build(struct plan *plan, struct error *err)
                                           .begin = pass_make,
                                           .input = cuda_build_input,
                                           .loss = cuda_build_loss,
-                                          .run_addition = run_addition};
+                                          .run_addition = run_addition,
+                                          .copy = copy,
+                                          .copies_ends = true};
     const size_t params = (size_t)graph->net->param_count;
     plan->sums = calloc((size_t)graph->value_count, sizeof *plan->sums);
     plan->done = malloc((params + 1) * sizeof *plan->done);
@@ -67,7 +62,7 @@ static bool build(struct plan *plan, struct error *err)
         plan->done[i] = -1;
     return plan_core_build(&plan->core, plan, plan->device, graph, &backend, err) &&
            cuda_segments_make(plan, err) && step_times_make(plan, err) &&
-           grow_workspace(plan->device, plan_core_bytes(&plan->core), err);
+           cuda_workspace_grow(plan->device, &plan->core, err);
 }
 
 bool cuda_plan_create(struct device *device, struct replica *replica,
@@ -120,18 +115,6 @@ const char *cuda_plan_note(const struct plan *plan)
     return plan->note;
 }
 
-/* Addresses of the plan's buffers, when the workspace has moved since the last pass. */
-static void bind_memory(struct device *device, struct plan *plan)
-{
-    if (plan->core.bound && plan->core.workspace_moves == device->workspace_moves)
-        return;
-    cuda_segments_drop(plan);
-    plan->warm = false;
-    plan_core_bind(&plan->core, device->workspace, NULL);
-    plan->core.bound = true;
-    plan->core.workspace_moves = device->workspace_moves;
-}
-
 static bool clear_gradients(struct plan *plan, struct error *err)
 {
     const struct replica *replica = &plan->replica->base;
@@ -144,10 +127,10 @@ static bool queue_pass(struct device *device, struct plan *plan, int slot,
                        const struct batch *batch, struct error *err)
 {
     const bool empty = plan->core.request.rows == 0;
-    if (!(pass_send(plan, slot, batch, err) &&
+    if (!(pass_check(plan, batch, err) && pass_send(plan, slot, batch, err) &&
           (!(empty && plan->core.request.mode == PLAN_TRAIN) || clear_gradients(plan, err))))
         return error_prefix(err, "%s", device->name);
-    if (!cuda_segments_run(plan, err))
+    if (!cuda_segments_run(plan, plan->passes, err))
         return false;
     return ((empty || pass_fetch(plan, slot, err)) && cuda_plan_mark(device, PASS_DONE, err) &&
             rows_stage_ahead(device, batch, err)) ||
@@ -163,7 +146,7 @@ bool cuda_plan_queue(struct device *device, struct plan *plan, const struct batc
                          batch->rows, plan->core.request.rows);
     if (device->workspace_size < plan_core_bytes(&plan->core))
         return error_set(err, ERROR_FAILED, "%s: no memory for the plan", device->name);
-    bind_memory(device, plan);
+    cuda_workspace_bind(device, plan, 0);
     if (!cuda_queue_begin(device, plan, &slot, err))
         return false;
     plan->core.batch = batch;

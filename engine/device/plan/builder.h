@@ -79,6 +79,10 @@ struct build_backend {
     bool (*loss)(struct builder *b, struct error *err);
     /* sum = left + right over `count` numbers; runs as a step on an object of three buffers. */
     step_function *run_addition;
+    /* Copy between the plan's memory and where stages meet; `from` NULL: zeros. NULL: there are no
+     * stages. */
+    bool (*copy)(struct plan *plan, void *to, const void *from, size_t bytes, struct error *err);
+    bool copies_ends; /* what another stage gives is copied before it is read */
 };
 
 /* What run_addition is given. */

@@ -4,9 +4,8 @@
 #include "engine/device/plan/builder.h"
 
 /*
- * How the plan of a stage begins and ends, on devices that share the host's memory: it reads the
- * values that it is given where they lie, and copies what it gives to where its neighbour reads
- * it.
+ * How the plan of a stage begins and ends: it reads the values that it is given where they lie, or
+ * in a copy where the backend says so, and copies what it gives to where its neighbour reads it.
  */
 
 /* Is this the plan of a stage, whose memory is another for each micro-batch? */

@@ -122,7 +122,6 @@ bool stage_evaluate(void *context, int index, struct error *err)
                            .set = ranks->work->evaluated,
                            .begin = rank->eval_begin,
                            .end = rank->eval_begin + rank->eval_rows};
-    return (pipeline->count == 1 || sync_even_out(&pipeline->groups[rank->stage_index].group,
-                                                  rank->pipeline_index, 0, err)) &&
+    return (pipeline->count == 1 || sync_even_out(rank->group, rank->group_number, 0, err)) &&
            evaluate(&e, err);
 }

@@ -16,9 +16,10 @@ static const double LOOK_S = 0.02;
 
 /* From a stage to the next. */
 struct channel {
-    float *memory;
+    char *memory;
+    bool owns_memory;
     int slots;
-    size_t numbers;              /* of a slot's values, or gradients */
+    size_t bytes;                /* of a slot's values, or gradients */
     atomic_long values, answers; /* how many were given */
     atomic_bool waiting;         /* is the stage that it begins at */
 };
@@ -59,50 +60,66 @@ bool handover_create(const struct handover_options *options, struct handover **o
     return true;
 }
 
+static void release(struct channel *c)
+{
+    if (c->owns_memory)
+        free(c->memory);
+    c->memory = NULL;
+}
+
 void handover_destroy(struct handover *handover)
 {
     if (!handover)
         return;
     for (int i = 0; i < handover->options.stages; i++)
-        free(handover->channel[i].memory);
+        release(&handover->channel[i]);
     pthread_cond_destroy(&handover->changed);
     pthread_mutex_destroy(&handover->lock);
     free(handover);
 }
 
-bool handover_open(struct handover *handover, int stage, int slots, size_t numbers,
+static size_t slot_bytes(size_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+size_t handover_size(int slots, size_t bytes)
+{
+    return (2 * (size_t)slots * slot_bytes(bytes) + 4095) / 4096 * 4096;
+}
+
+bool handover_open(struct handover *handover, int stage, int slots, size_t bytes, void *memory,
                    struct error *err)
 {
     struct channel *c = &handover->channel[stage];
-    if (c->memory && c->slots == slots && c->numbers >= numbers)
+    if (!memory && c->memory && c->slots == slots && c->bytes >= bytes)
         return true;
-    free(c->memory);
-    numbers = (numbers + 63) / 64 * 64;
+    release(c);
     c->slots = slots;
-    c->numbers = numbers;
-    c->memory =
-        aligned_alloc(4096, (2 * (size_t)slots * numbers * sizeof(float) + 4095) / 4096 * 4096);
+    c->bytes = slot_bytes(bytes);
+    c->owns_memory = !memory;
+    c->memory = memory ? memory : aligned_alloc(4096, handover_size(slots, bytes));
     return c->memory || error_memory(err, "what the stages of a pipeline hand over");
 }
 
 size_t handover_bytes(const struct handover *handover, int stage)
 {
     const struct channel *c = &handover->channel[stage];
-    return c->memory ? 2 * (size_t)c->slots * c->numbers * sizeof(float) : 0;
+    return c->memory ? 2 * (size_t)c->slots * c->bytes : 0;
 }
 
-static float *slot_of(const struct channel *c, long micro_batch, int part)
+static void *slot_of(const struct channel *c, long micro_batch, int part)
 {
     const size_t slot = c->memory ? (size_t)(micro_batch % c->slots) : 0;
-    return c->memory ? c->memory + (2 * slot + (size_t)part) * c->numbers : NULL;
+    return c->memory ? c->memory + (2 * slot + (size_t)part) * c->bytes : NULL;
 }
 
-float *handover_values(const struct handover *handover, int stage, long micro_batch)
+void *handover_values(const struct handover *handover, int stage, long micro_batch)
 {
     return slot_of(&handover->channel[stage], micro_batch, 0);
 }
 
-float *handover_gradients(const struct handover *handover, int stage, long micro_batch)
+void *handover_gradients(const struct handover *handover, int stage, long micro_batch)
 {
     return slot_of(&handover->channel[stage], micro_batch, 1);
 }

@@ -8,10 +8,10 @@
 #include "engine/train/sync/barrier.h"
 
 /*
- * Where the stages of a pipeline hand over: between a stage and the next one a ring of slots in
- * host memory, each with the values of a micro-batch and their gradients. The stage before writes
- * the values, the stage after reads them and answers: in training with the gradients, in an
- * evaluation with nothing but that it has read them. A slot is free once it has been answered.
+ * Where the stages of a pipeline hand over: between a stage and the next one a ring of slots, each
+ * with the values of a micro-batch and their gradients. The stage before writes the values, the
+ * stage after reads them and answers: in training with the gradients, in an evaluation with nothing
+ * but that it has read them. A slot is free once it has been answered.
  */
 struct handover;
 
@@ -33,15 +33,17 @@ bool handover_create(const struct handover_options *options, struct handover **o
                      struct error *err);
 void handover_destroy(struct handover *handover);
 
-/* Memory for what `stage` gives to the next one: `slots` times `numbers`, twice. By the stage's own
- * thread, before anybody hands over; keeps what is large enough. */
-bool handover_open(struct handover *handover, int stage, int slots, size_t numbers,
+/* Have `slots` slots for what `stage` gives to the next one, for values of `bytes` and as many of
+ * gradients, in borrowed memory of handover_size, or, where that is NULL, in the host's own, which
+ * is kept where it is large enough. By the stage's own thread, before anybody hands over. */
+bool handover_open(struct handover *handover, int stage, int slots, size_t bytes, void *memory,
                    struct error *err);
-/* Bytes of that. */
+size_t handover_size(int slots, size_t bytes);
+/* Bytes of the slots. */
 size_t handover_bytes(const struct handover *handover, int stage);
 /* A slot of the micro-batch of this number. NULL: no stage follows. */
-float *handover_values(const struct handover *handover, int stage, long micro_batch);
-float *handover_gradients(const struct handover *handover, int stage, long micro_batch);
+void *handover_values(const struct handover *handover, int stage, long micro_batch);
+void *handover_gradients(const struct handover *handover, int stage, long micro_batch);
 
 /* `stage` has written the next values for the stage after it; has answered the stage before. */
 void handover_give(struct handover *handover, int stage);

@@ -93,12 +93,14 @@ bool pipeline_create(struct ranks *ranks, struct error *err)
     return true;
 }
 
-static void make_group(struct pipeline *pipeline, int number)
+static bool make_group(struct pipeline *pipeline, int number, struct error *err)
 {
-    const struct ranks *ranks = pipeline->ranks;
+    struct ranks *ranks = pipeline->ranks;
     struct pipeline_group *of = &pipeline->groups[number];
     for (int i = 0; i < pipeline->count; i++) {
-        const struct rank *rank = &ranks->rank[i * pipeline->stages + number];
+        struct rank *rank = &ranks->rank[i * pipeline->stages + number];
+        rank->group = &of->group;
+        rank->group_number = i;
         of->ends[i] = (struct sync_end){
             .backend = rank->backend, .device = rank->device, .replica = rank->replica};
         of->parties[i] = rank->index;
@@ -110,13 +112,15 @@ static void make_group(struct pipeline *pipeline, int number)
                                     .barrier = ranks->barrier,
                                     .parties = of->parties,
                                     .method = SYNC_ALLREDUCE};
-    sync_choose_shared(&of->group, of->ends[0].replica->count);
+    return sync_choose_host(&of->group, err);
 }
 
-void pipeline_connect(struct pipeline *pipeline)
+bool pipeline_connect(struct pipeline *pipeline, struct error *err)
 {
-    for (int i = 0; pipeline->count > 1 && i < pipeline->stages; i++)
-        make_group(pipeline, i);
+    bool ok = true;
+    for (int i = 0; ok && pipeline->count > 1 && i < pipeline->stages; i++)
+        ok = make_group(pipeline, i, err);
+    return ok;
 }
 
 void pipeline_destroy(struct pipeline *pipeline)
@@ -129,6 +133,7 @@ void pipeline_destroy(struct pipeline *pipeline)
         for (int size = 0; size < PASS_SIZES; size++)
             free(pipeline->stage[i].tasks[size]);
         handover_destroy(pipeline->handover[i]);
+        sync_close(&pipeline->groups[i].group);
     }
     free(pipeline);
 }

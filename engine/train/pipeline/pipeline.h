@@ -52,8 +52,9 @@ struct pipeline {
 bool pipeline_create(struct ranks *ranks, struct error *err);
 void pipeline_destroy(struct pipeline *pipeline);
 
-/* Have the ranks of each stage sum up their gradients; after they were prepared. */
-void pipeline_connect(struct pipeline *pipeline);
+/* Decide how the ranks of each stage sum up their gradients; after they were prepared. They join
+ * then. */
+bool pipeline_connect(struct pipeline *pipeline, struct error *err);
 
 /* Where a rank hands over to the stages before and after it. */
 static inline struct handover *pipeline_handover(const struct rank *rank)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/pipeline/stage.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -21,10 +22,22 @@ static int most_rows(const struct rank *rank)
 /* Memory for what the stage gives to the next one. */
 static bool open_handover(struct rank *rank, struct error *err)
 {
-    const size_t row = rank->backend->stage_row(rank->replica, true);
+    const struct backend *backend = rank->backend;
+    const size_t bytes = backend->stage_row(rank->replica, true) * (size_t)most_rows(rank);
     const int slots = rank->slots > EVALUATION_SLOTS ? rank->slots : EVALUATION_SLOTS;
-    return row == 0 || handover_open(pipeline_handover(rank), rank->stage_index, slots,
-                                     row * (size_t)most_rows(rank), err);
+    void *memory = NULL;
+    if (bytes == 0)
+        return true;
+    return (!backend->stage_memory ||
+            backend->stage_memory(rank->device, handover_size(slots, bytes), &memory, err)) &&
+           handover_open(pipeline_handover(rank), rank->stage_index, slots, bytes, memory, err);
+}
+
+/* It reads values where the stage before it has them, and writes their gradients there. */
+static bool reach_stage_before(const struct rank *rank, struct error *err)
+{
+    return rank->stage_index == 0 || !rank->backend->stage_reach ||
+           rank->backend->stage_reach(rank->device, (rank - 1)->options.id, err);
 }
 
 /* Plans for the rows of all passes, and room for what they give. */
@@ -38,8 +51,8 @@ static bool plan(struct rank *rank, struct error *err)
 
 static bool prepare(struct rank *rank, struct error *err)
 {
-    return rank_open(rank, err) && rank_replicate(rank, &rank->stage, err) && plan(rank, err) &&
-           rank_load(rank, err);
+    return rank_open(rank, err) && reach_stage_before(rank, err) &&
+           rank_replicate(rank, &rank->stage, err) && plan(rank, err) && rank_load(rank, err);
 }
 
 bool stage_change_shares(void *context, int index, struct error *err)
@@ -162,16 +175,27 @@ static void note_step(const struct rank *rank)
     pipeline->begin = rank->ranks->step.begin_s;
 }
 
+/* Of a step without rows. */
+static bool clear_gradients(const struct rank *rank, struct error *err)
+{
+    const size_t count = rank->replica->count;
+    if (rank->replica->host_accessible) {
+        memset(rank->replica->grads, 0, count * sizeof *rank->replica->grads);
+        return true;
+    }
+    float *zeros = calloc(count + 1, sizeof *zeros);
+    bool ok = zeros ? rank->backend->arena_write(rank->device, rank->replica, ARENA_GRADS, 0, count,
+                                                 zeros, err)
+                    : error_memory(err, "gradients");
+    free(zeros);
+    return ok;
+}
+
 /* With the ranks of other pipelines that have this stage. */
 static bool sum_gradients(struct rank *rank, const struct micro_split *split, struct error *err)
 {
-    struct pipeline *pipeline = rank->ranks->pipeline;
-    if (pipeline->count == 1)
-        return true;
-    if (split->count == 0) /* stages are on CPU devices, whose arenas are host memory */
-        memset(rank->replica->grads, 0, rank->replica->count * sizeof *rank->replica->grads);
-    return rank_sum_gradients(rank, &pipeline->groups[rank->stage_index].group,
-                              rank->pipeline_index, err);
+    return rank->ranks->pipeline->count == 1 ||
+           ((split->count > 0 || clear_gradients(rank, err)) && rank_sum_gradients(rank, err));
 }
 
 static bool step(struct rank *rank, struct error *err)
@@ -203,15 +227,15 @@ bool stage_step(void *context, int index, struct error *err)
 /* Values and their gradients, at all cuts, and the gradients that are summed up. */
 static double step_bytes(const struct ranks *ranks)
 {
-    double numbers = 0;
+    double bytes = 0;
     for (int i = 0; i < ranks->count; i++) {
         const struct rank *rank = &ranks->rank[i];
-        numbers += 2.0 * rank->train[PASS_FULL].rows *
-                   (double)rank->backend->stage_row(rank->replica, true);
+        bytes += 2.0 * rank->train[PASS_FULL].rows *
+                 (double)rank->backend->stage_row(rank->replica, true);
         if (ranks->pipeline->count > 1 && rank->pipeline_index == 0)
-            numbers += (double)rank->replica->count;
+            bytes += (double)rank->replica->count * sizeof(float);
     }
-    return numbers * sizeof(float);
+    return bytes;
 }
 
 static const char *how(const struct ranks *ranks)

@@ -32,6 +32,11 @@ static bool check_devices(const struct spec *spec, struct error *err)
                              strategy_name(spec->strategy),
                              device_id_text(spec->devices.id[i], name),
                              pipeline ? "be a stage" : "compute parts of layers");
+        if (spec->devices.id[i].kind != spec->devices.id[0].kind)
+            return error_set(err, ERROR_USAGE,
+                             "strategy %s: CPU devices and GPUs lay out values in other ways: list "
+                             "devices of one kind, or take strategy data",
+                             strategy_name(spec->strategy));
     }
     return true;
 }

@@ -149,7 +149,7 @@ static bool connect(struct run *run, struct error *err)
         return true;
     }
     if (run->ranks.pipeline)
-        pipeline_connect(run->ranks.pipeline);
+        return pipeline_connect(run->ranks.pipeline, err) && join(run, &joined, err);
     while (!joined) {
         sync_close(&run->ranks.group);
         if (!sync_choose(&run->ranks.group, &tried, &reason, err))

@@ -181,10 +181,11 @@ bool report_notes(struct report *report, struct ranks *ranks, enum pass_size siz
 {
     for (int i = 0; i < ranks->count; i++) {
         struct rank *rank = &ranks->rank[i];
-        const struct plan *plan = rank->train[size].plan;
-        const char *note =
-            rank->noted || !rank->backend->plan_note ? "" : rank->backend->plan_note(plan);
+        const struct plan *plan = rank->train[size].plan, *micro = rank->micro[size][0].plan;
         char text[256];
+        plan = plan ? plan : micro;
+        const char *note =
+            rank->noted || !plan || !rank->backend->plan_note ? "" : rank->backend->plan_note(plan);
         if (!*note)
             continue;
         rank->noted = true;

@@ -14,7 +14,7 @@ static bool can_queue(const struct ranks *ranks)
     for (int i = 0; i < ranks->count; i++)
         if (!ranks->rank[i].backend->plan_queue)
             return false;
-    return ranks->count == 1 ||
+    return (ranks->count == 1 && ranks_replicate(ranks)) ||
            (ranks->group.transport == SYNC_COLLECTIVE && ranks->group.collective->overlaps);
 }
 

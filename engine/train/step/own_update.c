@@ -17,7 +17,8 @@ static bool join_norms(struct rank *rank, struct optimizer_step *step, struct er
     const size_t own = rank->pipeline_index > 0 ? 0
                        : rank->index > 0        ? replica->count - replica->replicated
                                                 : replica->count;
-    squares = rank->backend->gradient_squares(replica, 0, own);
+    if (!rank->backend->gradient_squares(rank->device, replica, 0, own, &squares, err))
+        return false;
     rank_show(rank, ACTIVITY_WAIT);
     if (!barrier_sum(rank->ranks->barrier, rank->index, &squares, 1, &waited, err))
         return false;

@@ -53,7 +53,7 @@ void rank_conclude(void *context, int index, bool ok, struct error *err)
             error_prefix(err, "%s", rank->name);
         barrier_abort(rank->ranks->barrier, rank->index, err);
         rank_show(rank, is_culprit(rank) ? ACTIVITY_FAILED : ACTIVITY_IDLE);
-        sync_break_off(&rank->ranks->group, rank->index);
+        sync_break_off(rank->group, rank->group_number);
     }
     rank_progress(rank);
 }
@@ -142,7 +142,7 @@ bool rank_join(void *context, int index, struct error *err)
     struct error refusal = ERROR_INIT;
     (void)err;
     /* Not the end of the run: there may be another transport, which the owner tries. */
-    if (!sync_join(&ranks->group, index, &refusal)) {
+    if (!sync_join(ranks->rank[index].group, ranks->rank[index].group_number, &refusal)) {
         if (!strstr(refusal.text, ranks->names[index]))
             error_prefix(&refusal, "%s", ranks->names[index]);
         ranks->rank[index].refusal = refusal;
@@ -152,8 +152,9 @@ bool rank_join(void *context, int index, struct error *err)
 
 bool rank_leave(void *context, int index, struct error *err)
 {
+    const struct rank *rank = &((struct ranks *)context)->rank[index];
     (void)err;
-    sync_leave(&((struct ranks *)context)->group, index);
+    sync_leave(rank->group, rank->group_number);
     return true;
 }
 
@@ -197,11 +198,11 @@ void rank_add_times(struct rank *rank, const struct sync_times *times)
     rank->times.wait_s += times->wait_s;
 }
 
-bool rank_sum_gradients(struct rank *rank, struct sync_group *group, int number, struct error *err)
+bool rank_sum_gradients(struct rank *rank, struct error *err)
 {
     struct sync_times times = {0, 0};
     rank_show(rank, ACTIVITY_WAIT);
-    bool ok = sync_after(group, number, &times, err);
+    bool ok = sync_after(rank->group, rank->group_number, &times, err);
     rank_show(rank, ACTIVITY_TRAIN);
     rank_add_times(rank, &times);
     return ok;
@@ -222,7 +223,7 @@ void rank_close(void *context, int index)
 {
     struct ranks *ranks = context;
     struct rank *rank = &ranks->rank[index];
-    sync_leave(&ranks->group, index);
+    sync_leave(rank->group, rank->group_number);
     plans_release(rank);
     rank_shut(rank);
 }

@@ -13,8 +13,8 @@ bool rank_replicate(struct rank *rank, const struct net_stage *stage, struct err
 bool rank_load(struct rank *rank, struct error *err);
 /* Give back replica and device. */
 void rank_shut(struct rank *rank);
-/* Sum up the gradients of a group, in which it is `number`, as a part of its step. */
-bool rank_sum_gradients(struct rank *rank, struct sync_group *group, int number, struct error *err);
+/* Sum up the gradients of its group, as a part of its step. */
+bool rank_sum_gradients(struct rank *rank, struct error *err);
 /* Those of its step are what the sum took. */
 void rank_add_times(struct rank *rank, const struct sync_times *times);
 bool rank_change_shares(void *context, int index, struct error *err); /* plans for new shares */

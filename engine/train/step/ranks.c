@@ -130,7 +130,7 @@ static bool device_called_off(void *context)
 static bool device_check(void *context, struct error *err)
 {
     const struct rank *rank = context;
-    return sync_check(&rank->ranks->group, rank->index, err);
+    return sync_check(rank->group, rank->group_number, err);
 }
 
 static void take_options(struct ranks *ranks, double work)
@@ -167,6 +167,10 @@ bool ranks_start(struct ranks *ranks, struct error *err)
                         err))
         return false;
     ranks->group.ends = ranks->ends;
+    for (int i = 0; i < ranks->count; i++) {
+        ranks->rank[i].group = &ranks->group;
+        ranks->rank[i].group_number = i;
+    }
     tasks.spin_s = ranks->spin_s = crowded ? 0 : SPIN_S;
     take_options(ranks, work);
     return workers_start(ranks->count, ranks->names, &tasks, &ranks->workers, err);

@@ -72,6 +72,10 @@ struct rank {
     struct net_stage stage;
     int stage_index, pipeline_index; /* of its stage in its pipeline, and of that */
     int slots;
+    /* The ranks that have the same parameters, which sum up their gradients, and its number there:
+     * all of them, or those of one stage. */
+    struct sync_group *group;
+    int group_number;
     struct rank_pass micro[PASS_SIZES][2];
     /* Of strategy tensor and mixed: its slice, and where the slices meet. NULL: of another
      * strategy. */

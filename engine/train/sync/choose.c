@@ -119,6 +119,30 @@ void sync_choose_shared(struct sync_group *group, size_t count)
     }
 }
 
+/* Room for the running statistics of one rank, in any layout. */
+static bool make_statistics(struct sync_group *group, struct error *err)
+{
+    const struct replica *first = group->ends[0].replica;
+    free(group->statistics);
+    group->statistics =
+        calloc(first->statistics_count + first->net->value_count, sizeof *group->statistics);
+    return group->statistics || error_memory(err, "running statistics in host memory");
+}
+
+bool sync_choose_host(struct sync_group *group, struct error *err)
+{
+    const size_t count = group->ends[0].replica->count;
+    if (all_in_host_memory(group)) {
+        sync_choose_shared(group, count);
+        return true;
+    }
+    group->count = count;
+    if (!make_statistics(group, err))
+        return false;
+    use_host(group, SYNC_STAGED, "");
+    return true;
+}
+
 bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err)
 {
     const struct replica *first = group->ends[0].replica;
@@ -128,11 +152,8 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
         sync_choose_shared(group, first->count);
         return true;
     }
-    free(group->statistics);
-    group->statistics =
-        calloc(first->statistics_count + first->net->value_count, sizeof *group->statistics);
-    if (!group->statistics)
-        return error_memory(err, "running statistics in host memory");
+    if (!make_statistics(group, err))
+        return false;
     if (alike && find_collective(group, skip, why))
         return use_collective(group);
     alike = alike && can_be_read(group);

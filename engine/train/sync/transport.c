@@ -154,13 +154,12 @@ static bool fetch_statistics(const struct sync_group *group, int rank, int sourc
     size_t count = end->replica->statistics_count;
     if (group->transport == SYNC_CANONICAL)
         return fetch_weights(group, rank, source, err);
-    if (count == 0)
-        return true;
     if (group->transport == SYNC_SHARED) {
         if (rank != source)
             memcpy(end->replica->statistics, from->replica->statistics, count * sizeof(float));
         return true;
     }
+    /* Also without any: others may have some, and all meet at one barrier. */
     if (rank == source && !export(group, end, ARENA_STATISTICS, group->statistics, err))
         return false;
     return sync_barrier(group, rank, err) &&

@@ -99,9 +99,7 @@ static bool step(struct rank *rank, struct error *err)
     rank->result = (struct batch_result){0};
     rank->times = (struct step_times){.begin = clock_seconds()};
     rank_show(rank, ACTIVITY_TRAIN);
-    bool ok = compute(rank, err) &&
-              rank_sum_gradients(rank, &rank->ranks->group, rank->index, err) &&
-              own_update(rank, err);
+    bool ok = compute(rank, err) && rank_sum_gradients(rank, err) && own_update(rank, err);
     rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
     rank->times.end = clock_seconds();
     return ok;

@@ -47,7 +47,7 @@ UPDATE_RULES(LOOP)
 #define ENTRY(RULE, rule, states) [UPDATE_##RULE] = loop_##rule,
 static update_loop *const loops[] = {UPDATE_RULES(ENTRY)};
 
-double cpu_gradient_squares(const struct replica *replica, size_t begin, size_t end)
+static double squares_of(const struct replica *replica, size_t begin, size_t end)
 {
     const float *g = replica->grads + begin;
     const size_t count = end - begin;
@@ -66,10 +66,18 @@ double cpu_gradient_squares(const struct replica *replica, size_t begin, size_t 
     return sum;
 }
 
+bool cpu_gradient_squares(struct device *device, const struct replica *replica, size_t begin,
+                          size_t end, double *sum, struct error *err)
+{
+    (void)device;
+    (void)err;
+    *sum = squares_of(replica, begin, end);
+    return true;
+}
+
 static float norm_of(const struct replica *replica, const struct optimizer_step *step)
 {
-    return step->norm != 0 ? step->norm
-                           : (float)sqrt(cpu_gradient_squares(replica, 0, replica->count));
+    return step->norm != 0 ? step->norm : (float)sqrt(squares_of(replica, 0, replica->count));
 }
 
 /* With the gradients times `scale`, a block in the first-level cache at a time. */

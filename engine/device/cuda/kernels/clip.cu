@@ -36,22 +36,30 @@ __global__ void square_sums(const float *grads, size_t quads, struct gradient_no
         norm->parts[blockIdx.x] = sum;
 }
 
-__global__ void clip_scale(const struct optimizer_step *step, struct gradient_norm *norm)
+__global__ void sum_parts(struct gradient_norm *norm)
 {
     const double sum = block_sum(norm->parts[threadIdx.x]);
-    if (threadIdx.x != 0)
-        return;
-    norm->norm = (float)sqrt(sum);
-    norm->scale = update_clip(norm->norm, step->clip);
+    if (threadIdx.x == 0)
+        norm->squares = sum;
 }
 
-extern "C" cudaError_t kernel_gradient_norm(cudaStream_t s, size_t count, const float *grads,
-                                            const struct optimizer_step *step,
-                                            struct gradient_norm *norm)
+extern "C" cudaError_t kernel_gradient_squares(cudaStream_t s, size_t count, const float *grads,
+                                               struct gradient_norm *norm)
 {
     static_assert((int)CLIP_BLOCKS == (int)THREADS, "a block adds what each has added");
     const cudaError_t status =
         LAUNCH(square_sums, dim3(CLIP_BLOCKS), dim3(THREADS), 0, s, grads, count / QUAD, norm);
-    return status != cudaSuccess ? status
-                                 : LAUNCH(clip_scale, dim3(1), dim3(THREADS), 0, s, step, norm);
+    return status != cudaSuccess ? status : LAUNCH(sum_parts, dim3(1), dim3(THREADS), 0, s, norm);
+}
+
+__global__ void clip_scale(const struct optimizer_step *step, struct gradient_norm *norm)
+{
+    norm->norm = step->norm != 0 ? step->norm : (float)sqrt(norm->squares);
+    norm->scale = update_clip(norm->norm, step->clip);
+}
+
+extern "C" cudaError_t kernel_gradient_norm(cudaStream_t s, const struct optimizer_step *step,
+                                            struct gradient_norm *norm)
+{
+    return LAUNCH(clip_scale, dim3(1), dim3(1), 0, s, step, norm);
 }

@@ -88,20 +88,3 @@ extern "C" cudaError_t kernel_input(cudaStream_t s, const struct input_args *arg
         return LAUNCH(input_rows<uint16_t>, grid, dim3(INPUT_THREADS), 0, s, a);
     return LAUNCH(input_rows<float>, grid, dim3(INPUT_THREADS), 0, s, a);
 }
-
-static __global__ void gather_labels(const uint8_t *all, const uint32_t *index, int rows,
-                                     uint8_t *labels)
-{
-    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < rows)
-        labels[i] = all[index ? index[i] : (uint32_t)i];
-}
-
-extern "C" cudaError_t kernel_labels(cudaStream_t s, const uint8_t *all, const uint32_t *index,
-                                     int rows, uint8_t *labels)
-{
-    if (rows == 0)
-        return cudaSuccess;
-    return LAUNCH(gather_labels, dim3((uint32_t)each_divided((size_t)rows, INPUT_THREADS)),
-                  dim3(INPUT_THREADS), 0, s, all, index, rows, labels);
-}

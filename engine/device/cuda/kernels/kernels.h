@@ -80,10 +80,6 @@ struct input_args {
 };
 cudaError_t kernel_input(cudaStream_t s, const struct input_args *args);
 
-/* Labels of the same rows: labels[i] = all[index[i]], or all[i] where index is NULL. */
-cudaError_t kernel_labels(cudaStream_t s, const uint8_t *all, const uint32_t *index, int rows,
-                          uint8_t *labels);
-
 enum activation {
     ACTIVATION_RELU = 1,
     ACTIVATION_SIGMOID,
@@ -212,6 +208,10 @@ cudaError_t kernel_global_avgpool_backward(cudaStream_t s, enum cuda_type type,
  *
  * Precision: squares are summed about an origin near the mean and moved in f64.
  */
+struct micro_place {
+    double before; /* rows of the micro-batches before it, as a multiple of its own */
+    int last;      /* of its mini-batch */
+};
 struct norm_params {
     int channels;
     const float *gamma, *beta;
@@ -221,6 +221,10 @@ struct norm_params {
     double eps, momentum;
     /* Written by statistics or evaluation, read by all that follow: channels numbers each. */
     float *mean, *istd, *scale, *shift; /* y = x * scale + shift */
+    /* Of a micro-batch; NULL: of a whole one. The statistics of all its mini-batch's rows so far
+     * are gathered, channels numbers each, and the running ones take their step with the last. */
+    const struct micro_place *micro;
+    double *gathered_mean, *gathered_variance;
 };
 /* Sums of x over rows and pixels; unless `elements` is NULL kernel_norm_statistics too. */
 cudaError_t kernel_norm_sums(cudaStream_t s, enum cuda_type type, struct tensor_shape shape,
@@ -330,16 +334,19 @@ struct widen_span {
 };
 cudaError_t kernel_widen(cudaStream_t s, const struct widen_span *spans, int span_count);
 
-/* Of all gradients, `count` (a multiple of 4): their norm, and what update_clip() makes of it for
- * step->clip. All pointers are device memory. */
+/* Of `count` gradients (a multiple of 4): the sum of their squares; then its root, or step->norm
+ * where that is given, and what update_clip() makes of it for step->clip. All pointers are device
+ * memory. */
 enum { CLIP_BLOCKS = 256 };
 struct gradient_norm {
     double parts[CLIP_BLOCKS]; /* of the sum of squares */
+    double squares;
     float norm, scale;
-    double unused; /* what follows is aligned to 16 bytes */
 };
-cudaError_t kernel_gradient_norm(cudaStream_t s, size_t count, const float *grads,
-                                 const struct optimizer_step *step, struct gradient_norm *norm);
+cudaError_t kernel_gradient_squares(cudaStream_t s, size_t count, const float *grads,
+                                    struct gradient_norm *norm);
+cudaError_t kernel_gradient_norm(cudaStream_t s, const struct optimizer_step *step,
+                                 struct gradient_norm *norm);
 
 /*
  * The update of count numbers (a multiple of 4) by a rule of update.h, in one pass. Only as many

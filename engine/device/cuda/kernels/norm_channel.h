@@ -24,13 +24,34 @@ static inline __device__ void norm_set_affine(const struct norm_params &n, uint3
     n.shift[c] = affine.shift;
 }
 
+/* With those of the micro-batches before it. */
+static inline __device__ struct norm_statistics
+norm_gather(const struct norm_params &n, uint32_t c, struct norm_statistics own, double *count)
+{
+    const double before = n.micro->before * *count;
+    if (before > 0) {
+        struct norm_statistics gathered;
+        gathered.mean = n.gathered_mean[c];
+        gathered.variance = n.gathered_variance[c];
+        own = norm_join(gathered, own, *count / (before + *count));
+    }
+    n.gathered_mean[c] = own.mean;
+    n.gathered_variance[c] = own.variance;
+    *count += before;
+    return own;
+}
+
 /* From sums of x and its square over `count` numbers. */
 static inline __device__ void norm_set_statistics(const struct norm_params &n, uint32_t c,
                                                   struct norm_moments m, double count)
 {
-    const struct norm_statistics of = norm_statistics_of(m, count);
-    const double now = of.mean + (double)norm_optional(n.input_bias, c);
+    struct norm_statistics of = norm_statistics_of(m, count);
     norm_set_affine(n, c, of.mean, norm_istd(of.variance, n.eps));
+    if (n.micro)
+        of = norm_gather(n, c, of, &count);
+    if (n.micro && !n.micro->last)
+        return;
+    const double now = of.mean + (double)norm_optional(n.input_bias, c);
     n.running_mean[c] = norm_running(n.running_mean[c], now, n.momentum);
     if (count > 1)
         n.running_var[c] =

@@ -47,6 +47,19 @@ static inline HOST_DEVICE struct norm_statistics norm_statistics_of(struct norm_
     return s;
 }
 
+/* Of the numbers of both, `share` of which are b's (T. F. Chan, G. H. Golub, R. J. LeVeque,
+ * "Updating formulae and a pairwise algorithm for computing sample variances", 1979). */
+static inline HOST_DEVICE struct norm_statistics norm_join(struct norm_statistics a,
+                                                           struct norm_statistics b, double share)
+{
+    const double moved = b.mean - a.mean;
+    struct norm_statistics s;
+    s.mean = a.mean + share * moved;
+    s.variance =
+        (1 - share) * a.variance + share * b.variance + share * (1 - share) * moved * moved;
+    return s;
+}
+
 static inline HOST_DEVICE double norm_istd(double variance, double eps)
 {
     return 1 / sqrt(variance + eps);

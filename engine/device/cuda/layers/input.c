@@ -2,14 +2,14 @@
 #include "engine/device/cuda/layers/input.h"
 #include "engine/device/cuda/layers/operands.h"
 #include "engine/device/cuda/pass/rows.h"
-#include "engine/device/plan/batch_check.h"
+#include "engine/device/plan/stage_end.h"
 
 /*
  * The rows of a shard, scaled and laid out for the first operation. Queued by the host in every
  * pass, never captured: where the rows lie and how they are changed differs.
  */
 struct input {
-    struct buffer *x, *labels;
+    struct buffer *x;
     struct input_args args;
 };
 
@@ -18,10 +18,8 @@ static bool run_input(struct plan *plan, void *layer, struct error *err)
     const struct input *in = layer;
     const struct batch *batch = plan->core.batch;
     cudaStream_t stream = plan->device->stream;
-    const struct net *net = plan->replica->base.net;
     struct rows rows;
-    if (!batch_check_rows(batch, net, err) || !batch_check_labels(batch, net, err) ||
-        !rows_find(plan->device, batch, &rows, err))
+    if (!rows_find(plan->device, batch, &rows, err))
         return false;
     struct input_args args = in->args;
     args.pixels = rows.pixels;
@@ -37,9 +35,6 @@ static bool run_input(struct plan *plan, void *layer, struct error *err)
                                   .key = {(uint32_t)batch->seed, (uint32_t)(batch->seed >> 32)},
                                   .epoch = batch->epoch};
     return cuda_kernel(kernel_input(stream, &args), err) &&
-           cuda_kernel(
-               kernel_labels(stream, rows.labels, args.index, batch->rows, in->labels->data),
-               err) &&
            (!rows.gathered || rows_mark_read(plan->device, err));
 }
 
@@ -77,9 +72,9 @@ bool cuda_build_input(struct builder *b, struct error *err)
     if (!in)
         return false;
     describe(in, b);
+    const size_t bytes = cuda_count(b, 0) * cuda_type_size(b->device->storage);
+    /* Several micro-batches of a stage are staged at once. */
     in->x = b->values[0] =
-        build_input_buffer(b, cuda_count(b, 0) * cuda_type_size(b->device->storage), err);
-    in->labels = in->x ? build_input_buffer(b, (size_t)b->rows, err) : NULL;
-    b->plan->labels = in->labels;
-    return in->labels && build_step(b, NULL, run_input, in, err);
+        stage_is_planned(b) ? build_value(b, 0, err) : build_input_buffer(b, bytes, err);
+    return in->x && build_step(b, NULL, run_input, in, err);
 }

@@ -5,7 +5,7 @@
 /* Softmax and cross-entropy over the logits, in f32, and their gradient. */
 struct loss {
     const struct buffer *raw; /* as the network made them, of the storage type; NULL: `logits` */
-    const struct buffer *logits, *labels, *gradient;
+    const struct buffer *logits, *gradient;
     struct buffer *scratch;
     int rows, classes, row; /* row: numbers from row to row */
     double smoothing;
@@ -22,8 +22,9 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
                      err))
         return false;
     return cuda_kernel(kernel_loss(stream, l->logits->data, l->rows, l->classes, l->row,
-                                   l->labels->data, l->smoothing, pass_global_rows(&plan->pass),
-                                   type, l->gradient ? l->gradient->data : NULL, l->scratch->data,
+                                   pass_labels(&plan->pass), l->smoothing,
+                                   pass_global_rows(&plan->pass), type,
+                                   l->gradient ? l->gradient->data : NULL, l->scratch->data,
                                    pass_result(&plan->pass), pass_predicted(&plan->pass)),
                        err);
 }
@@ -57,7 +58,6 @@ bool cuda_build_loss(struct builder *b, struct error *err)
     l->classes = b->graph->net->classes;
     l->row = (int)value_row(logits);
     l->smoothing = b->training ? b->core->request.label_smoothing : 0;
-    l->labels = b->plan->labels;
     if (!take_logits(b, l, err))
         return false;
     l->scratch = build_scratch(b, kernel_loss_scratch(b->rows), err);

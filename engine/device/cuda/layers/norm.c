@@ -13,6 +13,7 @@ static void release(void *layer)
 static void bind_parameters(struct norm *n, const struct builder *b, const struct node *node)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
+    const struct cuda_replica *r = b->plan->replica;
     n->params = (struct norm_params){.channels = n->shape.channels,
                                      .gamma = cuda_param(b, op->weight),
                                      .beta = cuda_param(b, op->bias),
@@ -22,6 +23,11 @@ static void bind_parameters(struct norm *n, const struct builder *b, const struc
                                      .running_var = cuda_param(b, op->running_var),
                                      .eps = op->eps,
                                      .momentum = op->momentum};
+    n->micro = b->training && r->gathered;
+    if (!n->micro)
+        return;
+    n->params.gathered_mean = r->gathered + (n->params.running_mean - r->base.statistics);
+    n->params.gathered_variance = r->gathered + (n->params.running_var - r->base.statistics);
 }
 
 /* Scratch of the step being built: sums of this device and of all devices, and partial sums. */

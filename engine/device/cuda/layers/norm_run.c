@@ -17,9 +17,10 @@ static float *array(const struct norm *n, int which)
     return (float *)n->stats->data + (size_t)which * (size_t)n->shape.channels;
 }
 
-static struct norm_params params_of(const struct norm *n)
+static struct norm_params params_of(const struct plan *plan, const struct norm *n)
 {
     struct norm_params params = n->params;
+    params.micro = n->micro ? pass_micro(&plan->pass) : NULL;
     params.mean = array(n, NORM_MEAN);
     params.istd = array(n, NORM_ISTD);
     params.scale = array(n, NORM_SCALE);
@@ -144,21 +145,21 @@ static bool apply(struct plan *plan, const struct norm *n, const struct norm_par
 bool norm_run_statistics(struct plan *plan, void *layer, struct error *err)
 {
     const struct norm *n = layer;
-    const struct norm_params params = params_of(n);
+    const struct norm_params params = params_of(plan, n);
     return make_sums(plan, n, &params, err) && (!n->sync || make_statistics(plan, n, &params, err));
 }
 
 bool norm_run_apply(struct plan *plan, void *layer, struct error *err)
 {
     const struct norm *n = layer;
-    const struct norm_params params = params_of(n);
+    const struct norm_params params = params_of(plan, n);
     return apply(plan, n, &params, err);
 }
 
 bool norm_run_evaluation(struct plan *plan, void *layer, struct error *err)
 {
     const struct norm *n = layer;
-    const struct norm_params params = params_of(n);
+    const struct norm_params params = params_of(plan, n);
     return cuda_kernel(kernel_norm_evaluation(plan->device->stream, &params), err) &&
            apply(plan, n, &params, err);
 }
@@ -209,7 +210,7 @@ bool norm_run_backward_sums(struct plan *plan, void *layer, struct error *err)
     const bool allreduces = n->sync && n->wants_dx;
     if (n->shape.rows == 0)
         return !allreduces || add_nothing(plan, n, err);
-    const struct norm_params params = params_of(n);
+    const struct norm_params params = params_of(plan, n);
     const struct norm_backward b = backward_of(plan, n);
     const struct norm_gradients gradients = gradients_of(n);
     const double *elements = pass_elements(&plan->pass, n->slot);
@@ -223,7 +224,7 @@ bool norm_run_backward_sums(struct plan *plan, void *layer, struct error *err)
 bool norm_run_backward_apply(struct plan *plan, void *layer, struct error *err)
 {
     const struct norm *n = layer;
-    const struct norm_params params = params_of(n);
+    const struct norm_params params = params_of(plan, n);
     const struct norm_backward b = backward_of(plan, n);
     const struct norm_gradients gradients = gradients_of(n);
     return cuda_kernel(

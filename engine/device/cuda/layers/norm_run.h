@@ -14,7 +14,8 @@ struct norm {
     const struct device *device;
     struct tensor_shape shape;
     bool relu, sync, wants_dx;
-    int slot; /* of the count of numbers per channel, in the pass */
+    bool micro; /* its rows are those of a micro-batch */
+    int slot;   /* of the count of numbers per channel, in the pass */
     struct norm_params params;
     struct norm_gradients gradients;
     struct buffer *stats; /* NORM_ARRAYS x channels, from forward to backward */

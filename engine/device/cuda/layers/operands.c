@@ -43,5 +43,5 @@ float *cuda_grads(struct builder *b, int param)
     if (param == NET_NONE)
         return NULL;
     b->plan->done[param] = b->time;
-    return r->base.grads + r->places.list[param].offset;
+    return (r->parts ? r->parts : r->base.grads) + r->places.list[param].offset;
 }

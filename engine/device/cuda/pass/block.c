@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "engine/device/cuda/pass/plan.h"
+#include "engine/device/plan/batch_check.h"
 
 /* The block's beginning. */
 struct head {
     double global_rows;
     struct dropout_pass dropout;
+    struct micro_place micro;
 };
 
 static size_t take(size_t *at, size_t bytes)
@@ -53,6 +55,7 @@ bool pass_make(struct builder *b, struct error *err)
     pass->scale_at = take(&at, channels);
     pass->shift_at = take(&at, channels);
     pass->index_at = take(&at, (size_t)b->rows * sizeof(uint32_t));
+    pass->labels_at = take(&at, (size_t)b->rows);
     pass->bytes = (at + 15) / 16 * 16;
     pass->pixels = calloc((size_t)pass->norm_capacity + 1, sizeof *pass->pixels);
     pass->shared = calloc((size_t)pass->norm_capacity + 1, sizeof *pass->shared);
@@ -122,6 +125,16 @@ const uint32_t *pass_index(const struct pass_block *pass)
     return place(pass, pass->index_at);
 }
 
+const uint8_t *pass_labels(const struct pass_block *pass)
+{
+    return place(pass, pass->labels_at);
+}
+
+const struct micro_place *pass_micro(const struct pass_block *pass)
+{
+    return place(pass, offsetof(struct head, micro));
+}
+
 struct loss_result *pass_result(const struct pass_block *pass)
 {
     return pass->result->data;
@@ -139,6 +152,30 @@ uint8_t *pass_predicted(const struct pass_block *pass)
     return after_result(pass, pass->result->data);
 }
 
+bool pass_check(const struct plan *plan, const struct batch *batch, struct error *err)
+{
+    const struct net *net = plan->replica->base.net;
+    return batch->rows == 0 ||
+           (batch_check_rows(batch, net, err) && batch_check_labels(batch, net, err)) ||
+           error_prefix(err, "batch");
+}
+
+static struct micro_place place_of(const struct micro_batch *micro, int rows)
+{
+    if (!micro)
+        return (struct micro_place){.last = true};
+    return (struct micro_place){.before = (double)micro->rows_before / rows, .last = micro->last};
+}
+
+static void fill_rows(const struct pass_block *pass, char *host, const struct batch *batch)
+{
+    uint8_t *labels = (uint8_t *)host + pass->labels_at;
+    if (batch->rows > 0)
+        memcpy(host + pass->index_at, batch->index, (size_t)batch->rows * sizeof(uint32_t));
+    for (int n = 0; n < batch->rows; n++)
+        labels[n] = batch->data->labels[batch->index[n]];
+}
+
 bool pass_send(struct plan *plan, int slot, const struct batch *batch, struct error *err)
 {
     struct pass_block *pass = &plan->pass;
@@ -148,11 +185,11 @@ bool pass_send(struct plan *plan, int slot, const struct batch *batch, struct er
     head->global_rows = (double)batch->global_rows;
     head->dropout = (struct dropout_pass){
         .key = {(uint32_t)batch->seed, (uint32_t)(batch->seed >> 32)}, .epoch = batch->epoch};
+    head->micro = place_of(plan->core.micro, batch->rows);
     for (int i = 0; i < pass->norm_count; i++)
         elements[i] =
             pass->pixels[i] * (double)(pass->shared[i] ? batch->global_rows : (long)batch->rows);
-    if (batch->rows > 0)
-        memcpy(host + pass->index_at, batch->index, (size_t)batch->rows * sizeof(uint32_t));
+    fill_rows(pass, host, batch);
     return cuda_check(cudaMemcpyAsync(pass->block->data, host, pass->bytes, cudaMemcpyHostToDevice,
                                       plan->device->stream),
                       "copying to the device", err);

@@ -9,9 +9,9 @@
  * at the start, so that steps themselves are the same each time. After it the pass's result.
  */
 struct pass_block {
-    size_t norms_at, scale_at, shift_at, index_at, bytes; /* of the block */
-    size_t result_bytes;                                  /* with the predictions, if wanted */
-    size_t slot_bytes;                                    /* in pinned memory */
+    size_t norms_at, scale_at, shift_at, index_at, labels_at, bytes; /* of the block */
+    size_t result_bytes; /* with the predictions, if wanted */
+    size_t slot_bytes;   /* in pinned memory */
     struct buffer *block, *result;
     char *host; /* pinned, for each pass that may be queued: the block, and the result after it */
     int norm_count, norm_capacity;
@@ -32,12 +32,16 @@ const struct dropout_pass *pass_dropout(const struct pass_block *pass);
 const float *pass_scale(const struct pass_block *pass);
 const float *pass_shift(const struct pass_block *pass);
 const uint32_t *pass_index(const struct pass_block *pass);
+const uint8_t *pass_labels(const struct pass_block *pass);
+const struct micro_place *pass_micro(const struct pass_block *pass);
 struct loss_result *pass_result(const struct pass_block *pass);
 /* A class per row, on the device; NULL: nobody wants them. */
 uint8_t *pass_predicted(const struct pass_block *pass);
 
-/* Queue the copy of what `batch` says, and, later, that of the result, which pass_take reads once
- * the device is done. `slot` is the pass's own until then. */
+/* Is the batch one of the network's? */
+bool pass_check(const struct plan *plan, const struct batch *batch, struct error *err);
+/* Queue the copy of what `batch`, whose rows and labels were checked, says, and, later, that of the
+ * result, which pass_take reads once the device is done. `slot` is the pass's own until then. */
 bool pass_send(struct plan *plan, int slot, const struct batch *batch, struct error *err);
 bool pass_fetch(struct plan *plan, int slot, struct error *err);
 struct batch_result pass_take(const struct pass_block *pass, int slot);

@@ -23,12 +23,20 @@ struct cut {
     struct cut *next;
 };
 
-/* Steps up to where a gradient bucket is complete. */
+/* Steps up to where a gradient bucket is complete, or where they change from pass to pass. */
 struct segment {
     int begin, end;        /* steps */
+    bool fixed;            /* they can be captured */
     int bucket_end;        /* buckets before this one are complete after it */
     cudaGraphExec_t graph; /* all of it, or up to its first cut; NULL: not captured */
     struct cut *cuts, *last_cut;
+};
+
+/* What is queued at once: all of a pass, or of a stage's one direction, for one of its slots. */
+struct segments {
+    struct segment *list;
+    int count;
+    bool warm; /* has run eagerly, so that libraries have loaded what they need */
 };
 
 /* Sums that a convolution makes of its result along the way, f32, a number per channel. */
@@ -44,14 +52,13 @@ struct plan {
     struct value_sums *sums;   /* per value of the graph */
     int *done;                 /* per parameter: the step that completes its gradient; -1: none */
     struct widening *widening; /* while it is built: gradients that wait for their launch */
-    struct buffer *labels;     /* of the rows */
     bool wide_logits;          /* the last layer makes them in f32 whatever the storage type */
-    struct segment *segments;
-    int segment_count;
+    struct segments *passes;   /* of a stage in training two for each slot, forward and backward */
+    int pass_count;
     struct step_times times;   /* of a plan made with `profile` */
     struct segment *capturing; /* NULL: steps run as they are queued */
     bool captures; /* whether segments should be captured; false once that failed, too */
-    bool warm;     /* has run eagerly, so that libraries have loaded what they need */
+    bool warm;     /* so are the segments that run */
     /* What it lacks: choices of algorithms that cannot be kept for the next time, passes
      * that are not started as graphs. "": nothing. */
     char note[200];

@@ -97,7 +97,8 @@ bool cuda_plan_take(struct device *device, struct pass_outcome *out, struct erro
     if (!cuda_wait_event(device, pass->at[last], "a pass", err))
         return false;
     if (!read_times(pass, out->seconds, err) ||
-        (pass->plan->times.on && !step_times_take(&pass->plan->times, err)))
+        (pass->plan->times.on &&
+         !step_times_take(&pass->plan->times, 0, pass->plan->times.count, err)))
         return error_prefix(err, "%s", device->name);
     if (pass->plan->core.request.rows > 0)
         out->result = pass_take(&pass->plan->pass, slot);

@@ -15,16 +15,15 @@
 
 /* A data set, known by where its rows lie in host memory. */
 struct kept {
-    const void *key, *label_key;
+    const void *key;
     int rows;
-    void *rows_memory, *labels_memory; /* all of it; NULL: its rows are staged, batch by batch */
+    void *memory; /* all of it; NULL: its rows are staged, batch by batch */
 };
 
 /* Gathered rows: in pinned memory, and in the device's. */
 struct staging {
     size_t room; /* bytes of each */
     char *host, *memory;
-    size_t labels_at;
     cudaEvent_t copied; /* to the device's memory: the host's may be filled again */
     cudaEvent_t read;   /* by the last pass: the device's may */
     /* what it holds */
@@ -66,10 +65,8 @@ static struct resident *resident_of(struct device *device, struct error *err)
 
 static void release_memory(struct resident *r)
 {
-    for (int i = 0; i < r->kept_count; i++) {
-        cudaFree(r->kept[i].rows_memory);
-        cudaFree(r->kept[i].labels_memory);
-    }
+    for (int i = 0; i < r->kept_count; i++)
+        cudaFree(r->kept[i].memory);
     for (int i = 0; i < STAGING_SETS; i++) {
         struct staging *s = &r->staging[i];
         if (s->copied)
@@ -108,8 +105,7 @@ static size_t row_bytes(const struct dataset *data)
 static const struct kept *find_kept(const struct resident *r, const struct dataset *data)
 {
     for (int i = 0; i < r->kept_count; i++)
-        if (r->kept[i].key == rows_of(data) && r->kept[i].label_key == data->labels &&
-            r->kept[i].rows == data->rows)
+        if (r->kept[i].key == rows_of(data) && r->kept[i].rows == data->rows)
             return &r->kept[i];
     return NULL;
 }
@@ -117,7 +113,7 @@ static const struct kept *find_kept(const struct resident *r, const struct datas
 static bool fits(const struct dataset *data)
 {
     size_t available = 0, all = 0;
-    const size_t bytes = (size_t)data->rows * (row_bytes(data) + 1);
+    const size_t bytes = (size_t)data->rows * row_bytes(data);
     if (cudaMemGetInfo(&available, &all) == cudaSuccess)
         return bytes <= available / SHARE;
     (void)cudaGetLastError(); /* else the next launch would be blamed */
@@ -127,19 +123,14 @@ static bool fits(const struct dataset *data)
 static bool keep(struct device *device, struct resident *r, const struct dataset *data,
                  struct error *err)
 {
-    const size_t rows = (size_t)data->rows, bytes = rows * row_bytes(data);
-    struct kept kept = {.key = rows_of(data), .label_key = data->labels, .rows = data->rows};
-    bool ok =
-        cuda_memory_create(device, bytes, "the data set", &kept.rows_memory, err) &&
-        cuda_memory_create(device, rows, "labels", &kept.labels_memory, err) &&
-        cuda_write(device, kept.rows_memory, rows_of(data), bytes, "copying the data set", err) &&
-        cuda_write(device, kept.labels_memory, data->labels, rows, "copying labels", err);
-    if (ok) {
+    const size_t bytes = (size_t)data->rows * row_bytes(data);
+    struct kept kept = {.key = rows_of(data), .rows = data->rows};
+    if (cuda_memory_create(device, bytes, "the data set", &kept.memory, err) &&
+        cuda_write(device, kept.memory, rows_of(data), bytes, "copying the data set", err)) {
         r->kept[r->kept_count++] = kept;
         return true;
     }
-    cudaFree(kept.rows_memory);
-    cudaFree(kept.labels_memory);
+    cudaFree(kept.memory);
     return false;
 }
 
@@ -190,22 +181,19 @@ static bool stage(struct device *device, struct resident *r, struct staging *s,
                   const struct dataset *data, const uint32_t *index, int rows, struct error *err)
 {
     const size_t row = row_bytes(data), count = (size_t)rows;
-    s->labels_at = (count * row + 15) / 16 * 16;
     if (!cuda_wait_event(device, s->copied, "staged rows", err) ||
-        !make_room(device, r, s, rows, s->labels_at + count, err))
+        !make_room(device, r, s, rows, count * row, err))
         return false;
     s->pending = false;
-    for (size_t n = 0; n < count; n++) {
+    for (size_t n = 0; n < count; n++)
         memcpy(s->host + n * row, (const char *)rows_of(data) + index[n] * row, row);
-        s->host[s->labels_at + n] = (char)data->labels[index[n]];
-    }
     memcpy(s->index, index, count * sizeof *index);
     s->key = rows_of(data);
     s->rows = rows;
     if (!cuda_check(cudaStreamWaitEvent(device->side, s->read, 0), "event", err) ||
-        !cuda_check(cudaMemcpyAsync(s->memory, s->host, s->labels_at + count,
-                                    cudaMemcpyHostToDevice, device->side),
-                    "copying rows", err) ||
+        !cuda_check(
+            cudaMemcpyAsync(s->memory, s->host, count * row, cudaMemcpyHostToDevice, device->side),
+            "copying rows", err) ||
         !cuda_check(cudaEventRecord(s->copied, device->side), "event", err))
         return false;
     s->pending = true;
@@ -230,7 +218,7 @@ static bool find_staged(struct device *device, struct resident *r, const struct 
         return false;
     s->pending = false;
     r->current = next;
-    *out = (struct rows){.labels = (const uint8_t *)s->memory + s->labels_at, .gathered = true};
+    *out = (struct rows){.gathered = true};
     if (batch->data->pixels)
         out->pixels = (const uint8_t *)s->memory;
     else
@@ -247,8 +235,7 @@ static bool know(struct device *device, struct resident *r, const struct dataset
     if (*out || data->changes || r->kept_count == MOST_KEPT)
         return true;
     if (!fits(data))
-        r->kept[r->kept_count++] =
-            (struct kept){.key = rows_of(data), .label_key = data->labels, .rows = data->rows};
+        r->kept[r->kept_count++] = (struct kept){.key = rows_of(data), .rows = data->rows};
     else if (!keep(device, r, data, err))
         return false;
     *out = find_kept(r, data);
@@ -262,13 +249,13 @@ bool rows_find(struct device *device, const struct batch *batch, struct rows *ou
     const struct kept *kept;
     if (!r || !know(device, r, batch->data, &kept, err))
         return false;
-    if (!kept || !kept->rows_memory)
+    if (!kept || !kept->memory)
         return find_staged(device, r, batch, out, err);
-    *out = (struct rows){.labels = kept->labels_memory};
+    *out = (struct rows){.gathered = false};
     if (batch->data->pixels)
-        out->pixels = kept->rows_memory;
+        out->pixels = kept->memory;
     else
-        out->numbers = kept->rows_memory;
+        out->numbers = kept->memory;
     return true;
 }
 
@@ -283,7 +270,7 @@ bool rows_stage_ahead(struct device *device, const struct batch *batch, struct e
     struct resident *r = device->resident;
     const struct kept *kept = r ? find_kept(r, batch->data) : NULL;
     if (!r || !batch->next_index || batch->next_rows == 0 || batch->rows == 0 ||
-        (kept && kept->rows_memory))
+        (kept && kept->memory))
         return true;
     for (int n = 0; n < batch->next_rows; n++)
         if (batch->next_index[n] >= (uint32_t)batch->data->rows)

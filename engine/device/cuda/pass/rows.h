@@ -12,7 +12,6 @@ struct rows {
     /* device memory; of pixels and numbers exactly one */
     const uint8_t *pixels;
     const float *numbers;
-    const uint8_t *labels;
     bool gathered; /* just the batch's rows, in its order; else the whole data set */
 };
 

@@ -7,9 +7,9 @@
 #include "engine/device/cuda/runtime/turn.h"
 
 /*
- * Where a plan's steps are cut. The first step (the rows of this batch) is always queued by the
- * host, step by step; what follows is one segment, or as many as gradient buckets are completed at
- * different times.
+ * Where a plan's steps are cut. Those that read or write what lies elsewhere from pass to pass (the
+ * rows of this batch, and what a stage takes and gives) are queued by the host, step by step; what
+ * is between is one segment, or as many as gradient buckets are completed at different times.
  */
 
 /* The step after which grads[0..end) are final. */
@@ -24,28 +24,65 @@ static int last_step_before(const struct plan *plan, size_t end)
     return last;
 }
 
-bool cuda_segments_make(struct plan *plan, struct error *err)
+static void add(struct segments *pass, struct segment segment)
+{
+    pass->list[pass->count++] = segment;
+}
+
+/* Steps from `begin` on, up to where each bucket is complete; where the next ones begin. */
+static int add_buckets(const struct plan *plan, struct segments *pass, int begin, int *bucket)
 {
     const struct gradient_buckets *buckets = &plan->core.request.buckets;
     const int count = plan->core.request.mode == PLAN_TRAIN ? buckets->count : 0;
-    int begin = 0, bucket = 0;
-    plan->segments = calloc((size_t)count + 2, sizeof *plan->segments);
-    if (!plan->segments)
+    while (*bucket < count) {
+        const int last = last_step_before(plan, buckets->ends[*bucket]) + 1;
+        const int end = last > begin ? last : begin;
+        while (*bucket < count && last_step_before(plan, buckets->ends[*bucket]) < last)
+            (*bucket)++;
+        add(pass,
+            (struct segment){.begin = begin, .end = end, .fixed = true, .bucket_end = *bucket});
+        begin = end;
+    }
+    return begin;
+}
+
+/* Steps [begin, end), of which the first and the last may change. */
+static bool divide(const struct plan *plan, struct segments *pass, int begin, int end, bool changes,
+                   bool gives, struct error *err)
+{
+    int bucket = 0;
+    pass->list = calloc((size_t)plan->core.request.buckets.count + 3, sizeof *pass->list);
+    if (!pass->list)
         return error_memory(err, "a plan");
-    if (plan->core.request.rows > 0) {
-        begin = 1;
-        plan->segments[plan->segment_count++] = (struct segment){.end = 1};
+    if (changes) {
+        add(pass, (struct segment){.begin = begin, .end = begin + 1});
+        begin++;
     }
-    while (bucket < count) {
-        const int end = last_step_before(plan, buckets->ends[bucket]) + 1;
-        while (bucket < count && last_step_before(plan, buckets->ends[bucket]) < end)
-            bucket++;
-        plan->segments[plan->segment_count++] = (struct segment){
-            .begin = begin, .end = end > begin ? end : begin, .bucket_end = bucket};
-        begin = end > begin ? end : begin;
-    }
-    plan->segments[plan->segment_count++] =
-        (struct segment){.begin = begin, .end = plan->core.step_count, .bucket_end = bucket};
+    begin = add_buckets(plan, pass, begin, &bucket);
+    add(pass,
+        (struct segment){.begin = begin, .end = end - gives, .fixed = true, .bucket_end = bucket});
+    if (gives)
+        add(pass, (struct segment){.begin = end - 1, .end = end, .bucket_end = bucket});
+    return true;
+}
+
+bool cuda_segments_make(struct plan *plan, struct error *err)
+{
+    const struct plan_core *core = &plan->core;
+    const struct graph *graph = &plan->replica->graph;
+    const int slots = core->request.slots;
+    plan->pass_count = slots > 0 ? 2 * slots : 1;
+    plan->passes = calloc((size_t)plan->pass_count, sizeof *plan->passes);
+    if (!plan->passes)
+        return error_memory(err, "a plan");
+    if (slots == 0)
+        return divide(plan, plan->passes, 0, core->step_count, core->request.rows > 0, !graph->ends,
+                      err);
+    for (int i = 0; i < plan->pass_count; i += 2)
+        if (!divide(plan, &plan->passes[i], 0, core->forward_steps, true, !graph->ends, err) ||
+            !divide(plan, &plan->passes[i + 1], core->forward_steps, core->step_count, !graph->ends,
+                    !graph->begins, err))
+            return false;
     return true;
 }
 
@@ -56,10 +93,11 @@ static void forget_graph(cudaGraphExec_t *graph, bool at_rest)
     *graph = NULL;
 }
 
-static void forget(struct plan *plan, bool at_rest)
+static void forget(struct segments *pass, bool at_rest)
 {
-    for (int i = 0; i < plan->segment_count; i++) {
-        struct segment *segment = &plan->segments[i];
+    pass->warm = false;
+    for (int i = 0; i < pass->count; i++) {
+        struct segment *segment = &pass->list[i];
         forget_graph(&segment->graph, at_rest);
         while (segment->cuts) {
             struct cut *cut = segment->cuts;
@@ -73,13 +111,17 @@ static void forget(struct plan *plan, bool at_rest)
 
 void cuda_segments_drop(struct plan *plan)
 {
-    forget(plan, true);
+    for (int i = 0; i < plan->pass_count; i++)
+        forget(&plan->passes[i], true);
 }
 
 void cuda_segments_free(struct plan *plan, bool at_rest)
 {
-    forget(plan, at_rest);
-    free(plan->segments);
+    for (int i = 0; plan->passes && i < plan->pass_count; i++) {
+        forget(&plan->passes[i], at_rest);
+        free(plan->passes[i].list);
+    }
+    free(plan->passes);
 }
 
 static bool queue_steps(struct plan *plan, const struct segment *segment, struct error *err)
@@ -145,22 +187,21 @@ static bool capture(struct plan *plan, struct segment *segment, struct error *re
     return end_capture(plan, segment, ok, reason);
 }
 
-/* The first step differs from pass to pass; a plan without rows has none such. */
-static bool is_fixed(const struct plan *plan, const struct segment *segment)
+static bool is_capturable(const struct segment *segment)
 {
-    return segment->begin < segment->end && (segment->begin > 0 || plan->core.request.rows == 0);
+    return segment->fixed && segment->begin < segment->end;
 }
 
 /*
  * At the end of the first pass: all segments, when nothing of another GPU is waited for by this
  * one, because capturing may allocate, as loading code does. If one cannot be captured, none is.
  */
-static void capture_all(struct plan *plan)
+static void capture_all(struct plan *plan, struct segments *pass)
 {
-    for (int i = 0; i < plan->segment_count; i++) {
-        struct segment *segment = &plan->segments[i];
+    for (int i = 0; i < pass->count; i++) {
+        struct segment *segment = &pass->list[i];
         struct error reason = ERROR_INIT;
-        if (!is_fixed(plan, segment) || segment->graph || capture(plan, segment, &reason))
+        if (!is_capturable(segment) || segment->graph || capture(plan, segment, &reason))
             continue;
         (void)cudaGetLastError(); /* else the next call would report it again */
         cuda_segments_drop(plan);
@@ -188,46 +229,48 @@ static bool run_segment(struct plan *plan, const struct segment *segment, struct
     return true;
 }
 
-static bool wants_capture(const struct plan *plan)
+static bool wants_capture(const struct plan *plan, const struct segments *pass)
 {
     bool found = false;
-    for (int i = 0; plan->captures && i < plan->segment_count; i++)
-        found = found || (is_fixed(plan, &plan->segments[i]) && !plan->segments[i].graph);
-    return found;
+    for (int i = 0; plan->captures && i < pass->count; i++)
+        found = found || (is_capturable(&pass->list[i]) && !pass->list[i].graph);
+    return found && !plan->times.on;
 }
 
-static bool run_segments(struct plan *plan, struct error *err)
+static bool run_segments(struct plan *plan, const struct segments *pass, struct error *err)
 {
     const struct gradient_buckets *buckets = &plan->core.request.buckets;
     int told = 0;
-    for (int i = 0; i < plan->segment_count; i++) {
-        if (!run_segment(plan, &plan->segments[i], err))
+    for (int i = 0; i < pass->count; i++) {
+        if (!run_segment(plan, &pass->list[i], err))
             return false;
-        for (; told < plan->segments[i].bucket_end; told++)
+        for (; told < pass->list[i].bucket_end; told++)
             if (!buckets->ready(buckets->context, told, err))
                 return false;
     }
     return true;
 }
 
-static bool run_warm(struct plan *plan, struct error *err)
+static bool run_warm(struct plan *plan, struct segments *pass, struct error *err)
 {
-    if (!plan->times.on && wants_capture(plan)) {
+    if (wants_capture(plan, pass)) {
         if (!cuda_turn_take(plan->device, err))
             return false;
-        capture_all(plan);
+        capture_all(plan, pass);
         cuda_turn_give(plan->device);
     }
-    return run_segments(plan, err);
+    return run_segments(plan, pass, err);
 }
 
-bool cuda_segments_run(struct plan *plan, struct error *err)
+bool cuda_segments_run(struct plan *plan, struct segments *pass, struct error *err)
 {
-    if (plan->warm)
-        return run_warm(plan, err);
-    plan->warm = cuda_turn_take(plan->device, err) && run_segments(plan, err);
-    if (plan->warm && !plan->times.on && wants_capture(plan))
-        capture_all(plan);
+    plan->warm = pass->warm;
+    if (pass->warm)
+        return run_warm(plan, pass, err);
+    bool ok = cuda_turn_take(plan->device, err) && run_segments(plan, pass, err);
+    pass->warm = ok;
+    if (ok && wants_capture(plan, pass))
+        capture_all(plan, pass);
     cuda_turn_give(plan->device);
-    return plan->warm;
+    return ok;
 }

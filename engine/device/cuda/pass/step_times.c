@@ -51,9 +51,9 @@ bool step_times_queue(struct plan *plan, int begin, int end, struct error *err)
     return true;
 }
 
-bool step_times_take(struct step_times *times, struct error *err)
+bool step_times_take(struct step_times *times, int begin, int end, struct error *err)
 {
-    for (int i = 0; i < times->count; i++) {
+    for (int i = begin; i < end; i++) {
         float milliseconds = 0;
         if (!cuda_check(
                 cudaEventElapsedTime(&milliseconds, times->events[2 * i], times->events[2 * i + 1]),

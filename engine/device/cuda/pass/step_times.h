@@ -24,5 +24,5 @@ void step_times_free(struct step_times *times);
 /* Queue the steps [begin, end) of a pass with their events. */
 bool step_times_queue(struct plan *plan, int begin, int end, struct error *err);
 
-/* Add up what the steps of the pass took; when it has ended. */
-bool step_times_take(struct step_times *times, struct error *err);
+/* Add up what the steps [begin, end) of the pass took; when it has ended. */
+bool step_times_take(struct step_times *times, int begin, int end, struct error *err);

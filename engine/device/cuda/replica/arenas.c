@@ -19,11 +19,13 @@ static bool send_spared(struct device *device, struct cuda_replica *r, uint8_t *
     return ok;
 }
 
-/* Params, grads, state, statistics, steps, the gradients' norm, counters, the bf16 copies, and
- * what weight decay leaves alone: one allocation, zeroed. */
-static bool allocate(struct device *device, struct cuda_replica *r, bool spares, struct error *err)
+/* Params, grads, state, statistics, steps, the gradients' norm, counters, the bf16 copies, what a
+ * stage has besides, and what weight decay leaves alone: one allocation, zeroed. */
+static bool allocate(struct device *device, struct cuda_replica *r,
+                     const struct replica_request *request, struct error *err)
 {
     const struct param_places *places = &r->places;
+    const bool spares = request->spares, stage = request->stage;
     r->base.count = places->trained;
     r->base.statistics_count = places->statistics;
     const size_t arenas = replica_numbers(&r->base) * sizeof(float);
@@ -31,7 +33,10 @@ static bool allocate(struct device *device, struct cuda_replica *r, bool spares,
     const size_t steps = STEP_SLOTS * sizeof *r->steps;
     const size_t counters = KERNEL_COUNTERS * sizeof *r->counters;
     const size_t spared = spares ? places->trained / 16 : 0;
-    const size_t bytes = arenas + copies + spared + steps + sizeof *r->norm + counters;
+    const size_t gathered = stage ? places->statistics * sizeof(double) : 0;
+    const size_t parts = stage ? places->trained * sizeof(float) : 0;
+    const size_t bytes =
+        arenas + copies + gathered + parts + spared + steps + sizeof *r->norm + counters;
     if (!cuda_memory_create(device, bytes, "parameters and gradients", &r->memory, err) ||
         !cuda_check(cudaMemsetAsync(r->memory, 0, bytes, device->stream), "clearing memory", err) ||
         !cuda_check(cudaMallocHost((void **)&r->host_steps, steps + sizeof *r->host_norm),
@@ -43,8 +48,13 @@ static bool allocate(struct device *device, struct cuda_replica *r, bool spares,
     r->steps = (struct optimizer_step *)replica_place_arenas(&r->base, r->memory);
     r->norm = (struct gradient_norm *)(r->steps + STEP_SLOTS);
     r->counters = (uint32_t *)(r->norm + 1);
+    char *rest = (char *)(r->counters + KERNEL_COUNTERS);
     if (copies > 0)
-        r->copies = (uint16_t *)(r->counters + KERNEL_COUNTERS);
+        r->copies = (uint16_t *)rest;
+    if (stage) {
+        r->gathered = (double *)(rest + copies);
+        r->parts = (float *)(rest + copies + gathered);
+    }
     return cuda_wait(device, device->stream, "clearing memory", err) &&
            (!spares || send_spared(device, r, (uint8_t *)r->memory + bytes - spared, err));
 }
@@ -58,8 +68,9 @@ bool cuda_replica_create(struct device *device, const struct net *net,
         return error_memory(err, "a replica");
     r->base.net = net;
     r->base.states = request->states;
-    if (!graph_build(net, NULL, LAYOUT_CHANNELS_LAST, cuda_padded(1), &r->graph, err) ||
-        !cuda_replica_lay_out(r, err) || !allocate(device, r, request->spares, err)) {
+    r->storage = device->storage;
+    if (!graph_build(net, request->stage, LAYOUT_CHANNELS_LAST, cuda_padded(1), &r->graph, err) ||
+        !cuda_replica_lay_out(r, err) || !allocate(device, r, request, err)) {
         cuda_replica_destroy(device, &r->base);
         return error_prefix(err, "%s", device->name);
     }
@@ -98,12 +109,15 @@ static void move_filter(const struct filter_layout *p, float *stored, float *can
     }
 }
 
-/* One parameter between a host copy of its arena and canonical order. */
+/* One parameter, unless it is another stage's, between a host copy of its arena and canonical
+ * order. */
 static void move_param(const struct cuda_replica *r, int index, float *arena, float *values,
                        bool import)
 {
     const struct net_param *param = &r->base.net->params[index];
     float *stored = arena + r->places.list[index].offset, *canonical = values + param->offset;
+    if (r->places.list[index].size == 0)
+        return;
     if (r->filters[index].out > 0)
         move_filter(&r->filters[index], stored, canonical, import);
     else if (import)

@@ -12,12 +12,17 @@ struct cuda_replica {
     struct graph graph;
     struct param_places places;
     struct filter_layout *filters; /* per parameter of the network */
+    enum cuda_type storage;        /* of values, the device's */
     void *memory;                  /* all arenas */
     /* bf16 copies of params, at the same offsets; NULL: the storage type is f32. */
     uint16_t *copies;
     /* The last steps of the optimizer that differed: in device memory, and pinned memory that they
      * are copied from. A new slot for each, so that none is overwritten on its way. */
     struct optimizer_step *steps, *host_steps;
+    /* Of a stage: the gradients of one micro-batch, which are added to the mini-batch's; and of
+     * BatchNorm's running statistics those of its rows so far. */
+    float *parts;
+    double *gathered;
     struct gradient_norm *norm; /* device memory; of a step that clips */
     float *host_norm;           /* pinned memory, what base.grad_norm points to */
     uint32_t *counters;         /* KERNEL_COUNTERS, of the kernels that sum (kernels.h) */

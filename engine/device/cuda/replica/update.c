@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/device/cuda/replica/arenas.h"
+#include "engine/device/cuda/runtime/memory.h"
 #include "engine/device/cuda/runtime/wait.h"
 
 /* The step in device memory: copied when it differs from the one before, which is seldom where no
@@ -26,12 +27,31 @@ static bool send_step(struct device *device, struct cuda_replica *r,
                       "copying the learning rate", err);
 }
 
-/* What the gradients are multiplied by; the norm goes to the host, which looks once the step is
- * done. */
-static bool queue_clip(struct device *device, const struct cuda_replica *r, struct error *err)
+static bool queue_squares(struct device *device, const struct cuda_replica *r, size_t begin,
+                          size_t end, struct error *err)
 {
-    return cuda_check(kernel_gradient_norm(device->stream, r->base.count, r->base.grads,
-                                           r->steps + r->slot, r->norm),
+    return cuda_check(
+        kernel_gradient_squares(device->stream, end - begin, r->base.grads + begin, r->norm),
+        "squares of the gradients", err);
+}
+
+bool cuda_gradient_squares(struct device *device, const struct replica *replica, size_t begin,
+                           size_t end, double *sum, struct error *err)
+{
+    const struct cuda_replica *r = (const struct cuda_replica *)replica;
+    return (queue_squares(device, r, begin, end, err) &&
+            cuda_read(device, sum, &r->norm->squares, sizeof *sum, "squares of the gradients",
+                      err)) ||
+           error_prefix(err, "%s", device->name);
+}
+
+/* What the gradients are multiplied by, whose norm is given or that of the replica's own; the norm
+ * goes to the host, which looks once the step is done. */
+static bool queue_clip(struct device *device, const struct cuda_replica *r, bool given,
+                       struct error *err)
+{
+    return (given || queue_squares(device, r, 0, r->base.count, err)) &&
+           cuda_check(kernel_gradient_norm(device->stream, r->steps + r->slot, r->norm),
                       "norm of the gradients", err) &&
            cuda_check(cudaMemcpyAsync(r->host_norm, &r->norm->norm, sizeof *r->host_norm,
                                       cudaMemcpyDeviceToHost, device->stream),
@@ -75,7 +95,8 @@ bool cuda_update(struct device *device, struct replica *replica, size_t begin, s
     if (begin == end)
         return true;
     const struct update_arrays arrays = arrays_from(r, begin, step->clip > 0);
-    return (send_step(device, r, step, err) && (!(step->clip > 0) || queue_clip(device, r, err)) &&
+    return (send_step(device, r, step, err) &&
+            (!(step->clip > 0) || queue_clip(device, r, step->norm != 0, err)) &&
             cuda_check(
                 kernel_update(device->stream, step->rule, end - begin, &arrays, r->steps + r->slot),
                 "update", err) &&

@@ -32,7 +32,12 @@ struct device {
     cudaStream_t stream, side;
     void *workspace; /* of the one plan that is running */
     size_t workspace_size;
-    unsigned workspace_moves;  /* how often it was replaced: plans bound before must rebind */
+    unsigned workspace_moves; /* how often it was replaced: plans bound before must rebind */
+    /* Of stages: what each micro-batch keeps from forward to backward, and where it meets the next
+     * one. */
+    char *slots, *ends;
+    size_t slot_size, ends_size;
+    int slot_count;
     struct conv_table *convs;  /* plans of convolutions (dnn/conv/table.h); NULL: none yet */
     bool profiles;             /* a plan of it is profiled: what is queued is waited for */
     struct resident *resident; /* rows kept in the device's memory (pass/rows.h) */

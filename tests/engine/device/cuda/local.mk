@@ -6,7 +6,8 @@ if HAVE_SIMGPU
 if HAVE_CHECK
 SIMULATED_TESTS += %D%/test_plan %D%/test_passes %D%/test_profile %D%/test_queue
 CUDA_FIXTURE = %D%/cuda_fixture.c %D%/cuda_fixture.h $(TRIAL)
-SIMULATED_TESTS += %D%/test_sync %D%/test_ahead
+SIMULATED_TESTS += %D%/test_sync %D%/test_ahead %D%/test_stages \
+	%D%/test_pipeline
 endif
 endif
 
@@ -39,6 +40,14 @@ if HAVE_CHECK
 %C%_test_sync_LDADD = libtrain.a libboard.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a $(TRAIN_LIBS) \
 	$(DNNL_LIBS) $(PTHREAD_LIBS)
 %C%_test_sync_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_stages_SOURCES = \
+	%D%/test_stages.c tests/reference/conformance_ops.c tests/reference/conformance_stages.c \
+	$(CUDA_FIXTURE)
+%C%_test_stages_LDADD = $(%C%_test_plan_LDADD)
+%C%_test_stages_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_pipeline_SOURCES = %D%/test_pipeline.c $(parallel_fixture)
+%C%_test_pipeline_LDADD = $(%C%_test_sync_LDADD)
+%C%_test_pipeline_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 %C%_test_ahead_SOURCES = %D%/test_ahead.c $(parallel_fixture)
 %C%_test_ahead_LDADD = $(%C%_test_sync_LDADD)
 %C%_test_ahead_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -21,7 +21,7 @@ static void make(double limit_s)
         .stages = STAGES, .names = names, .limit_s = limit_s, .barrier = barrier};
     ck_assert(handover_create(&options, &handover, &err));
     for (int i = 0; i < STAGES - 1; i++)
-        ck_assert(handover_open(handover, i, SLOTS, 10, &err));
+        ck_assert(handover_open(handover, i, SLOTS, 10 * sizeof(float), NULL, &err));
 }
 
 static void setup(void)
@@ -46,19 +46,21 @@ static void *pass_on(void *context)
     struct error err = ERROR_INIT;
     for (long i = 0; i < PASSES; i++) {
         ck_assert(handover_take(handover, stage, &counts, NULL, &err));
-        const float value = stage > 0 ? handover_values(handover, stage - 1, i)[9] : (float)i;
+        const float value =
+            stage > 0 ? ((float *)handover_values(handover, stage - 1, i))[9] : (float)i;
         ck_assert(value == (float)(i + stage));
         if (stage < STAGES - 1) {
-            handover_values(handover, stage, i)[9] = value + 1;
+            ((float *)handover_values(handover, stage, i))[9] = value + 1;
             handover_give(handover, stage);
             /* An answer behind: both slots are used. */
             if (i > 0)
                 ck_assert(handover_take_answer(handover, stage, &counts, &err));
             if (i > 0)
-                ck_assert(handover_gradients(handover, stage, i - 1)[0] == (float)(10 * (i - 1)));
+                ck_assert(((float *)handover_gradients(handover, stage, i - 1))[0] ==
+                          (float)(10 * (i - 1)));
         }
         if (stage > 0)
-            handover_gradients(handover, stage - 1, i)[0] = (float)(10 * i);
+            ((float *)handover_gradients(handover, stage - 1, i))[0] = (float)(10 * i);
         handover_answer(handover, stage);
     }
     return NULL;
@@ -131,9 +133,9 @@ START_TEST(memory_is_kept_while_it_is_large_enough)
     ck_assert_ptr_ne(first, handover_values(handover, 0, 1));
     ck_assert_ptr_ne(first, handover_gradients(handover, 0, 0));
     ck_assert_ptr_eq(first, handover_values(handover, 0, SLOTS));
-    ck_assert(handover_open(handover, 0, SLOTS, 5, &err));
+    ck_assert(handover_open(handover, 0, SLOTS, 20, NULL, &err));
     ck_assert_ptr_eq(first, handover_values(handover, 0, 0));
-    ck_assert(handover_open(handover, 0, SLOTS, 1000, &err));
+    ck_assert(handover_open(handover, 0, SLOTS, 4000, NULL, &err));
     ck_assert_uint_ge(handover_bytes(handover, 0), 4 * 1000 * sizeof(float));
     ck_assert_ptr_null(handover_values(handover, STAGES - 1, 0));
     ck_assert_uint_eq(handover_bytes(handover, STAGES - 1), 0);

@@ -133,28 +133,6 @@ START_TEST(rows_become_the_first_tensor)
 }
 END_TEST
 
-START_TEST(labels_follow_their_rows)
-{
-    enum { MANY = 300 };
-    uint8_t all[MANY];
-    uint32_t index[MANY];
-    for (int i = 0; i < MANY; i++) {
-        all[i] = (uint8_t)(i * 7);
-        index[i] = (uint32_t)(i * 101 % MANY);
-    }
-    const uint8_t *from = cuda_memory(all, sizeof all);
-    uint8_t *to = cuda_memory(NULL, MANY);
-    cuda_done(kernel_labels(cuda_stream, from, cuda_memory(index, sizeof index), MANY, to));
-    uint8_t *got = cuda_copy(to, MANY);
-    for (int i = 0; i < MANY; i++)
-        ck_assert_int_eq(got[i], all[index[i]]);
-    free(got);
-    cuda_done(kernel_labels(cuda_stream, from, NULL, MANY, to));
-    same_bits(from, to, MANY);
-    cuda_done(kernel_labels(cuda_stream, from, NULL, 0, to));
-}
-END_TEST
-
 static const struct tensor_shape dropped[] = {
     {5, 1, 1, 128, 120},
     {3, 4, 5, 8, 6},
@@ -288,7 +266,6 @@ Suite *input_suite(void)
     tcase_add_checked_fixture(tests, cuda_setup, cuda_teardown);
     tcase_set_timeout(tests, 60); /* under sanitizers, on a busy machine */
     tcase_add_loop_test(tests, rows_become_the_first_tensor, 0, CASES);
-    tcase_add_test(tests, labels_follow_their_rows);
     tcase_add_loop_test(tests, dropout_drops_what_the_engine_drops, 0,
                         sizeof dropped / sizeof dropped[0]);
     tcase_add_test(tests, loss_and_its_gradient);
