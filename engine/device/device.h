@@ -348,11 +348,12 @@ struct backend {
     size_t (*stage_row)(const struct replica *replica, bool output);
     /*
      * Memory of `bytes` where a stage meets the next one, the device's, until it is asked for more
-     * or closed. A device that reads and writes what is another's is told of that one first, once.
-     * NULL: they meet in the host's memory.
+     * or closed. NULL: they meet in the host's memory.
      */
     bool (*stage_memory)(struct device *device, size_t bytes, void **out, struct error *err);
-    bool (*stage_reach)(struct device *device, struct device_id other, struct error *err);
+    /* Before it reads and writes what is in another's memory, as stages and slices do. NULL: there
+     * is nothing to do. */
+    bool (*reach)(struct device *device, struct device_id other, struct error *err);
     /*
      * The times of the passes, step by step in their order, of a plan made with `profile`; the
      * caller may set calls and seconds back to 0 between passes. NULL: the device computes in a way

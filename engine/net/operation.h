@@ -31,7 +31,7 @@
     X(NET_ADD, add)                       /* of two tensors: the end of a residual unit */         \
     X(NET_DROPOUT, dropout) /* scales what it keeps by 1/(1-p); in evaluation the identity */
 
-/* What slices of networks have besides (slice.h), and model files do not: on CPU devices. */
+/* What slices of networks have besides (slice.h), and model files do not. */
 #define NET_SLICE_OPERATIONS(X)                                                                    \
     X(NET_GATHER, gather)           /* all channels, from those that each slice has */             \
     X(NET_GATHER_ROWS, gather_rows) /* the mini-batch, from the rows that each slice has */

@@ -17,7 +17,7 @@ models-bf16      120  900  the shipped models against the reference, every layer
 nccl-one          15  300  all-reduce by NCCL with one rank
 nccl-two          30  300  all-reduce by NCCL between two processes on one GPU
 replicas          60  900  2 and 3 replicas on one GPU equal one, by all three methods
-pipelines         60  900  2 and 3 stages on one GPU, and two pipelines there, equal one device
+strategies        90  900  pipelines, tensor and mixed with 2 and 3 devices on one GPU equal one
 resume            30  600  a run that was stopped resumes from its checkpoint, bit-identical
 memory            30  600  out of memory is an error naming need and free memory; the next run works
 trajectory        60  900  losses in bf16 stay close to those in f32
@@ -32,6 +32,7 @@ deterministic     20  600  deterministic mode gives identical results twice
 plans             30  900  plans side by side, weights in and out, no rows, mistakes named
 shards            30  900  shards of two devices add up to one batch, BatchNorm synchronised or not
 stages            90  900  stages of networks and models beside the whole, f32 and bf16
+slices            60  900  slices of networks beside the whole
 models-f32        60  900  the shipped models against the reference, every layer's gradient, f32
 models-tf32       90  900  the same, TF32
 ops-bf16         200  900  every operation and its gradients against the reference, bf16
@@ -117,13 +118,13 @@ run_one() {
     probe) run_item probe "$2" ./gpu-probe ;;
     speed) with_python speed "$2" "$here/bench" --glance --program "$build/gpu-train" \
         --write speed.md ;;
-    ops-* | models-* | slopes | plans | shards | stages | deterministic | graph | staging)
+    ops-* | models-* | slopes | plans | shards | stages | slices | deterministic | graph | staging)
         device_case "$1" "$2" test_gpu_device
         ;;
     kernels) run_item "$1" "$2" ./test_kernels ;;
     conv) run_item "$1" "$2" ./test_conv_sim ;;
     matmul) run_item "$1" "$2" ./test_matmul_sim ;;
-    replicas | pipelines | mixed | memory | trajectory | resume) device_case "$1" "$2" test_gpu_runs ;;
+    replicas | strategies | mixed | memory | trajectory | resume) device_case "$1" "$2" test_gpu_runs ;;
     nccl-*)
         if test -n "$nccl_root"; then
             device_case "$1" "$2" test_gpu_nccl

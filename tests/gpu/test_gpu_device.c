@@ -332,6 +332,17 @@ START_TEST(stages_of_models_add_up)
 }
 END_TEST
 
+/* Slices, each a device in a thread of its own. */
+START_TEST(slices_add_up)
+{
+    const struct trial_device device = gpu(TYPE_F32);
+    int divided = 0;
+    for (int net = 0; net < conformance_nets; net += EVERY)
+        divided += conform_slices(&device, (enum net_division)_i, net, 2 + net % 3);
+    ck_assert_int_gt(divided, 0);
+}
+END_TEST
+
 #define ADD(NAME, TEST, COUNT)                                                                     \
     do {                                                                                           \
         TCase *tc = gpu_case(tcase_create(NAME), 300);                                             \
@@ -353,6 +364,7 @@ int main(void)
     ADD("shards", shards_add_up, conformance_splits);
     ADD("stages", stages_add_up, 2 * NETS);
     ADD("stages", stages_of_models_add_up, SIMULATED ? 1 : 3);
+    ADD("slices", slices_add_up, NET_DIVIDE_LINEAR + 1);
     ADD("deterministic", deterministic_runs_agree, TYPES);
     ADD("staging", staged_rows_equal_resident_ones, 2);
     ADD("graph", graphs_equal_pieces, TYPES);

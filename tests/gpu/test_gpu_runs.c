@@ -73,16 +73,21 @@ START_TEST(replicas_equal_one)
 }
 END_TEST
 
-/* Stages on one GPU, for all its memory and little of its time. */
-START_TEST(pipelines_equal_one)
+/* The network divided over devices that are all one GPU. */
+START_TEST(strategies_equal_one)
 {
-    static const char *const pipelines[] = {"devices=cuda:0,cuda:0 micro-batches=4",
-                                            "devices=cuda:0,cuda:0,cuda:0 micro-batches=5",
-                                            "devices=cuda:0,cuda:0 replicas=2 micro-batches=3"};
+    static const char *const strategies[] = {
+        "pipeline devices=cuda:0,cuda:0 micro-batches=4",
+        "pipeline devices=cuda:0,cuda:0,cuda:0 micro-batches=5",
+        "pipeline devices=cuda:0,cuda:0 replicas=2 micro-batches=3",
+        "tensor devices=cuda:0,cuda:0",
+        "tensor devices=cuda:0,cuda:0,cuda:0",
+        "mixed devices=cuda:0,cuda:0",
+        "mixed devices=cuda:0,cuda:0 split=weighted:3,1"};
     char *alone = format(ROWS " %s devices=cuda:0", kinds[_i].settings);
     struct outcome one = train(kinds[_i].model, alone);
-    for (int i = 0; i < (int)(sizeof pipelines / sizeof *pipelines); i++) {
-        char *settings = format(ROWS " %s strategy=pipeline %s", kinds[_i].settings, pipelines[i]);
+    for (int i = 0; i < (int)(sizeof strategies / sizeof *strategies); i++) {
+        char *settings = format(ROWS " %s strategy=%s", kinds[_i].settings, strategies[i]);
         struct outcome many = train(kinds[_i].model, settings);
         check_close(&one, &many, kinds[_i].tolerance, settings);
         outcome_free(&many);
@@ -373,7 +378,7 @@ int main(void)
 {
     Suite *suite = suite_create("gpu runs");
     tcase_add_loop_test(add_case(suite, "replicas"), replicas_equal_one, 0, KINDS);
-    tcase_add_loop_test(add_case(suite, "pipelines"), pipelines_equal_one, 0, 2);
+    tcase_add_loop_test(add_case(suite, "strategies"), strategies_equal_one, 0, 2);
     tcase_add_loop_test(add_case(suite, "mixed"), kinds_of_devices_mix, 0, KINDS);
     tcase_add_test(add_case(suite, "memory"), memory_runs_out_politely);
     TCase *losses_case = add_case(suite, "trajectory");

@@ -24,7 +24,7 @@ struct group {
     pthread_barrier_t barrier;
     pthread_mutex_t lock;
     float *values[MOST_GATHERS]; /* by origin */
-    const float *offered[MOST_SLICES];
+    const void *offered[MOST_SLICES];
     struct outcome *out;
 };
 
@@ -47,8 +47,7 @@ static float *shared_values(void *context, int origin, size_t row, struct error 
     return group->values[origin];
 }
 
-static bool wait_for_all(void *context, const float *own, const float *const **all,
-                         struct error *err)
+static bool wait_for_all(void *context, const void *own, const void *const **all, struct error *err)
 {
     struct worker *worker = context;
     (void)err;

@@ -183,5 +183,6 @@ void cuda_close(struct device *device)
     if (device->stream)
         (void)cudaStreamDestroy(device->stream);
     (void)cudaGetLastError();
+    free(device->awaited);
     free(device);
 }

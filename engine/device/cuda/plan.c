@@ -20,7 +20,8 @@
 static const struct layer_kind *layer_of(enum net_kind kind)
 {
 #define LAYER(kind, word) [kind] = &cuda_layer_##word,
-    static const struct layer_kind *const layers[] = {NET_OPERATIONS(LAYER)};
+    static const struct layer_kind *const layers[] = {NET_OPERATIONS(LAYER)
+                                                          NET_SLICE_OPERATIONS(LAYER)};
     return layers[kind];
 }
 
@@ -132,18 +133,20 @@ static bool queue_pass(struct device *device, struct plan *plan, int slot,
         return error_prefix(err, "%s", device->name);
     if (!cuda_segments_run(plan, plan->passes, err))
         return false;
-    return ((empty || pass_fetch(plan, slot, err)) && cuda_plan_mark(device, PASS_DONE, err) &&
-            rows_stage_ahead(device, batch, err)) ||
+    return ((plan->core.logits_rows == 0 || pass_fetch(plan, slot, err)) &&
+            cuda_plan_mark(device, PASS_DONE, err) && rows_stage_ahead(device, batch, err)) ||
            error_prefix(err, "%s", device->name);
 }
 
 bool cuda_plan_queue(struct device *device, struct plan *plan, const struct batch *batch,
                      struct error *err)
 {
+    const int global = batch->global ? batch->global->rows : 0;
     int slot;
-    if (batch->rows != plan->core.request.rows)
-        return error_set(err, ERROR_FAILED, "%s: %d rows given to a plan for %d", device->name,
-                         batch->rows, plan->core.request.rows);
+    if (batch->rows != plan->core.request.rows || global != plan->core.request.global_rows)
+        return error_set(err, ERROR_FAILED, "%s: %d rows of %d given to a plan for %d of %d",
+                         device->name, batch->rows, global, plan->core.request.rows,
+                         plan->core.request.global_rows);
     if (device->workspace_size < plan_core_bytes(&plan->core))
         return error_set(err, ERROR_FAILED, "%s: no memory for the plan", device->name);
     cuda_workspace_bind(device, plan, 0);
@@ -172,7 +175,7 @@ bool cuda_plan_run(struct device *device, struct plan *plan, const struct batch 
 bool cuda_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)
 {
     const size_t classes = (size_t)plan->replica->base.net->classes;
-    const size_t rows = (size_t)plan->core.request.rows, row = plan->core.logits_row;
+    const size_t rows = (size_t)plan->core.logits_rows, row = plan->core.logits_row;
     if (rows == 0)
         return true;
     if (!plan->core.bound)

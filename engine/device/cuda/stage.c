@@ -124,20 +124,3 @@ bool cuda_stage_memory(struct device *device, size_t bytes, void **out, struct e
     *out = device->ends;
     return true;
 }
-
-bool cuda_stage_reach(struct device *device, struct device_id other, struct error *err)
-{
-    int can = 0;
-    if (other.index == device->ordinal)
-        return true;
-    if (!cuda_check(cudaDeviceCanAccessPeer(&can, device->ordinal, other.index), "peer access",
-                    err))
-        return error_prefix(err, "%s", device->name);
-    if (!can)
-        return true;
-    const cudaError_t status = cudaDeviceEnablePeerAccess(other.index, 0);
-    if (status != cudaErrorPeerAccessAlreadyEnabled)
-        return cuda_check(status, "peer access", err) || error_prefix(err, "%s", device->name);
-    (void)cudaGetLastError(); /* by an earlier run: take the error back */
-    return true;
-}

@@ -11,4 +11,3 @@ bool cuda_plan_backward(struct device *device, struct plan *plan, const struct b
                         const struct micro_batch *micro, struct error *err);
 size_t cuda_stage_row(const struct replica *replica, bool output);
 bool cuda_stage_memory(struct device *device, size_t bytes, void **out, struct error *err);
-bool cuda_stage_reach(struct device *device, struct device_id other, struct error *err);

@@ -112,7 +112,7 @@ static bool make_group(struct pipeline *pipeline, int number, struct error *err)
                                     .barrier = ranks->barrier,
                                     .parties = of->parties,
                                     .method = SYNC_ALLREDUCE};
-    return sync_choose_host(&of->group, err);
+    return sync_choose_host(&of->group, of->ends[0].replica->count, err);
 }
 
 bool pipeline_connect(struct pipeline *pipeline, struct error *err)

@@ -36,8 +36,8 @@ static bool open_handover(struct rank *rank, struct error *err)
 /* It reads values where the stage before it has them, and writes their gradients there. */
 static bool reach_stage_before(const struct rank *rank, struct error *err)
 {
-    return rank->stage_index == 0 || !rank->backend->stage_reach ||
-           rank->backend->stage_reach(rank->device, (rank - 1)->options.id, err);
+    return rank->stage_index == 0 || !rank->backend->reach ||
+           rank->backend->reach(rank->device, (rank - 1)->options.id, err);
 }
 
 /* Plans for the rows of all passes, and room for what they give. */

@@ -27,8 +27,8 @@ static bool check_devices(const struct spec *spec, struct error *err)
         const struct backend *backend = backend_find(spec->devices.id[i].kind, &why);
         if (!backend || !(pipeline ? backend->plan_forward != NULL : backend->slices))
             return error_set(err, ERROR_USAGE,
-                             "strategy %s: %s cannot %s, only CPU devices can: list those, or "
-                             "take strategy data",
+                             "strategy %s: %s cannot %s: list other devices, or take "
+                             "strategy data",
                              strategy_name(spec->strategy),
                              device_id_text(spec->devices.id[i], name),
                              pipeline ? "be a stage" : "compute parts of layers");

@@ -144,10 +144,9 @@ static bool connect(struct run *run, struct error *err)
     bool joined = false;
     int tried = 0;
     make_group(&run->ranks);
-    if (run->spec.strategy == STRATEGY_MIXED && run->ranks.group.size > 1) {
-        sync_choose_shared(&run->ranks.group, run->ranks.rank[0].replica->replicated);
-        return true;
-    }
+    if (run->spec.strategy == STRATEGY_MIXED && run->ranks.group.size > 1)
+        return sync_choose_host(&run->ranks.group, run->ranks.rank[0].replica->replicated, err) &&
+               join(run, &joined, err);
     if (run->ranks.pipeline)
         return pipeline_connect(run->ranks.pipeline, err) && join(run, &joined, err);
     while (!joined) {

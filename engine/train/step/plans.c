@@ -125,7 +125,7 @@ static bool create(struct rank *rank, enum plan_mode mode, const struct rank_pas
         request.allreduce =
             (struct device_allreduce){.sum = allreduce, .queue = queue_allreduce, .context = rank};
     }
-    if (mode == PLAN_TRAIN && divides && rank->backend->collectives)
+    if (mode == PLAN_TRAIN && divides && ranks_replicate(ranks) && rank->backend->collectives)
         request.buckets = buckets(rank);
     if (!rank->backend->plan_create(rank->device, rank->replica, &request, &plan, err))
         return false;

@@ -129,9 +129,8 @@ static bool make_statistics(struct sync_group *group, struct error *err)
     return group->statistics || error_memory(err, "running statistics in host memory");
 }
 
-bool sync_choose_host(struct sync_group *group, struct error *err)
+bool sync_choose_host(struct sync_group *group, size_t count, struct error *err)
 {
-    const size_t count = group->ends[0].replica->count;
     if (all_in_host_memory(group)) {
         sync_choose_shared(group, count);
         return true;

@@ -69,22 +69,32 @@ void sync_leave(struct sync_group *group, int rank)
     end->has_stage = false;
 }
 
+/* The numbers of an arena that a stage holds: all, or the last. */
+static void staged_range(const struct sync_group *group, const struct sync_end *end,
+                         enum replica_arena arena, size_t *begin, size_t *count)
+{
+    replica_arena(end->replica, arena, count);
+    *begin = arena == ARENA_STATISTICS ? 0 : *count - group->count;
+}
+
 static bool export(const struct sync_group *group, const struct sync_end *end,
                    enum replica_arena arena, float *stage, struct error *err)
 {
+    size_t begin, count;
     if (group->transport == SYNC_CANONICAL)
         return end->backend->values_export(end->device, end->replica, arena, stage, err);
-    size_t count = arena == ARENA_STATISTICS ? end->replica->statistics_count : end->replica->count;
-    return end->backend->arena_read(end->device, end->replica, arena, 0, count, stage, err);
+    staged_range(group, end, arena, &begin, &count);
+    return end->backend->arena_read(end->device, end->replica, arena, begin, count, stage, err);
 }
 
 static bool import(const struct sync_group *group, const struct sync_end *end,
                    enum replica_arena arena, const float *stage, struct error *err)
 {
+    size_t begin, count;
     if (group->transport == SYNC_CANONICAL)
         return end->backend->values_import(end->device, end->replica, arena, stage, err);
-    size_t count = arena == ARENA_STATISTICS ? end->replica->statistics_count : end->replica->count;
-    return end->backend->arena_write(end->device, end->replica, arena, 0, count, stage, err);
+    staged_range(group, end, arena, &begin, &count);
+    return end->backend->arena_write(end->device, end->replica, arena, begin, count, stage, err);
 }
 
 bool sync_stage_grads(const struct sync_group *group, int rank, struct error *err)

@@ -31,7 +31,7 @@ struct exchange {
     struct shared *values; /* per operation of the whole network */
     uint64_t bytes;
     struct rank_end ends[SPEC_MAX_DEVICES];
-    const float *offered[SPEC_MAX_DEVICES];
+    const void *offered[SPEC_MAX_DEVICES];
 };
 
 static size_t alignment_of(size_t bytes)
@@ -104,8 +104,7 @@ static float *give_values(void *context, int origin, size_t row, struct error *e
     return ok ? values->data : NULL;
 }
 
-static bool wait_for_all(void *context, const float *own, const float *const **all,
-                         struct error *err)
+static bool wait_for_all(void *context, const void *own, const void *const **all, struct error *err)
 {
     const struct rank_end *end = context;
     struct rank *rank = end->rank;

@@ -60,12 +60,22 @@ static bool plan(struct rank *rank, struct error *err)
     return true;
 }
 
+/* It reads what the others have made where they have it. */
+static bool reach_others(const struct rank *rank, struct error *err)
+{
+    const struct ranks *ranks = rank->ranks;
+    bool ok = true;
+    for (int i = 0; ok && rank->backend->reach && i < ranks->count; i++)
+        ok = i == rank->index || rank->backend->reach(rank->device, ranks->rank[i].options.id, err);
+    return ok;
+}
+
 static bool slice_prepare(void *context, int index, struct error *err)
 {
     struct rank *rank = &((struct ranks *)context)->rank[index];
     rank_show(rank, ACTIVITY_PREPARE);
-    bool ok = rank_open(rank, err) && rank_replicate(rank, NULL, err) && plan(rank, err) &&
-              rank_load(rank, err);
+    bool ok = rank_open(rank, err) && reach_others(rank, err) && rank_replicate(rank, NULL, err) &&
+              plan(rank, err) && rank_load(rank, err);
     if (ok)
         rank_show(rank, ACTIVITY_IDLE);
     return ok;

@@ -14,7 +14,7 @@
 struct gather;
 
 /* Sum up what `count` gradients of all have of the device's own. */
-typedef void take_function(const struct gather *g, const float *const *all, int count);
+typedef void take_function(const struct gather *g, const void *const *all, int count);
 
 struct gather {
     struct value own, whole;
@@ -94,13 +94,13 @@ static void take_row(const struct gather *g, const float *whole, bool begin, flo
     }
 }
 
-static void take_channels(const struct gather *g, const float *const *all, int count)
+static void take_channels(const struct gather *g, const void *const *all, int count)
 {
     const size_t row = value_row(&g->whole);
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < g->rows; n++)
         for (int i = 0; i < count; i++)
-            take_row(g, all[i] + (size_t)n * row, i == 0,
+            take_row(g, (const float *)all[i] + (size_t)n * row, i == 0,
                      (float *)g->dx->data + (size_t)n * own_row(g));
 }
 
@@ -108,7 +108,7 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct gather *g = layer;
     const struct device_exchange *exchange = &plan->core.request.exchange;
-    const float *const *all;
+    const void *const *all;
     if (!exchange->wait(exchange->context, g->dy->data, &all, err))
         return false;
     g->take(g, all, exchange->count);
@@ -119,7 +119,7 @@ static bool run_backward(struct plan *plan, void *layer, struct error *err)
 static bool run_whole_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct gather *g = layer;
-    const float *const dy = g->dy->data;
+    const void *const dy = g->dy->data;
     (void)plan;
     (void)err;
     g->take(g, &dy, 1);
@@ -188,15 +188,15 @@ static bool run_forward_rows(struct plan *plan, void *layer, struct error *err)
     return exchange->wait(exchange->context, NULL, NULL, err);
 }
 
-static void take_rows(const struct gather *g, const float *const *all, int count)
+static void take_rows(const struct gather *g, const void *const *all, int count)
 {
     const size_t row = own_row(g);
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < g->rows; n++) {
         float *own = (float *)g->dx->data + (size_t)n * row;
-        memcpy(own, all[0] + (size_t)(g->first + n) * row, row * sizeof *own);
+        memcpy(own, (const float *)all[0] + (size_t)(g->first + n) * row, row * sizeof *own);
         for (int i = 1; i < count; i++) {
-            const float *part = all[i] + (size_t)(g->first + n) * row;
+            const float *part = (const float *)all[i] + (size_t)(g->first + n) * row;
 #pragma omp simd
             for (size_t k = 0; k < row; k++)
                 own[k] += part[k];

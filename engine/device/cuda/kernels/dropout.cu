@@ -24,8 +24,8 @@ __global__ void dropout_packs(struct dropout_args args, const T *x, T *y, uint32
         for (int j = 0; j < run; j++)
             in[j] = pack_load(x, at + (size_t)j * groups);
         row.id = args.ids[n];
-        const uint32_t kept =
-            dropout_kept(&row, group * pack<T>::size, pack<T>::size, pixels, pixel, run);
+        const uint32_t kept = dropout_kept(&row, args.first + group * pack<T>::size, pack<T>::size,
+                                           pixels, pixel, run);
 #pragma unroll
         for (int j = 0; j < run; j++) {
             float v[pack<T>::size];

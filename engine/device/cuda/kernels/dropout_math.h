@@ -9,7 +9,7 @@ struct dropout_row {
 };
 
 /*
- * Which of `channels` (4 or 8) from `channel` on, a multiple of them, are kept at `count`
+ * Which of `channels` (4 or 8) from `channel` on are kept at `count`
  * neighbouring pixels: bit 8 * i + k says so for pixel + i, channel + k; count <= 4. An element's
  * number is its place in c,h,w order, four of them share a block; pixel and pixels are multiples of
  * 4 when count is 4, so that each channel needs one block alone.

@@ -12,13 +12,14 @@
 struct dropout {
     struct unary_layer base;
     struct dropout_args args;
+    bool global_batch; /* its rows are those of all devices */
 };
 
 static bool drop(struct plan *plan, const struct dropout *d, const struct buffer *from,
                  const struct buffer *to, struct error *err)
 {
     struct dropout_args args = d->args;
-    args.ids = pass_index(&plan->pass);
+    args.ids = pass_index(&plan->pass, d->global_batch);
     args.pass = pass_dropout(&plan->pass);
     return cuda_kernel(
         kernel_dropout(plan->device->stream, plan->device->storage, &args, from->data, to->data),
@@ -48,8 +49,10 @@ static bool prepare(struct builder *b, const struct node *node, void *object, st
     const struct net_op *op = &b->graph->net->ops[node->op];
     struct dropout *d = object;
     (void)err;
+    d->global_batch = b->global_batch;
     d->args = (struct dropout_args){.shape = cuda_shape(b, node->input),
                                     .op = (uint32_t)op->origin,
+                                    .first = (uint32_t)op->first,
                                     .threshold = rng_threshold(op->p),
                                     .scale = (float)(1 / (1 - op->p))};
     return true;

@@ -24,7 +24,7 @@ static bool run_input(struct plan *plan, void *layer, struct error *err)
     struct input_args args = in->args;
     args.pixels = rows.pixels;
     args.numbers = rows.numbers;
-    args.ids = pass_index(&plan->pass);
+    args.ids = pass_index(&plan->pass, false);
     args.index = rows.gathered ? NULL : args.ids;
     args.scale = pass_scale(&plan->pass);
     args.shift = pass_shift(&plan->pass);

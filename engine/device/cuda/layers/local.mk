@@ -6,6 +6,7 @@ libcuda_backend_a_SOURCES += \
 	%D%/conv_plans.c %D%/conv_plans.h \
 	%D%/dropout.c \
 	%D%/flatten.c \
+	%D%/gather.c \
 	%D%/global_pool.c \
 	%D%/group_norm.c \
 	%D%/input.c %D%/input.h \

@@ -48,21 +48,23 @@ bool pass_make(struct builder *b, struct error *err)
 {
     struct pass_block *pass = &b->plan->pass;
     const struct net *net = b->graph->net;
+    const struct plan_request *request = &b->core->request;
     const size_t channels = (size_t)net->input.c * sizeof(float);
+    const size_t loss_rows = (size_t)(request->global_rows > 0 ? request->global_rows : b->rows);
     size_t at = sizeof(struct head);
     pass->norm_capacity = b->graph->node_count;
     pass->norms_at = take(&at, (size_t)pass->norm_capacity * sizeof(double));
     pass->scale_at = take(&at, channels);
     pass->shift_at = take(&at, channels);
     pass->index_at = take(&at, (size_t)b->rows * sizeof(uint32_t));
-    pass->labels_at = take(&at, (size_t)b->rows);
+    pass->global_index_at = take(&at, (size_t)request->global_rows * sizeof(uint32_t));
+    pass->labels_at = take(&at, loss_rows);
     pass->bytes = (at + 15) / 16 * 16;
     pass->pixels = calloc((size_t)pass->norm_capacity + 1, sizeof *pass->pixels);
     pass->shared = calloc((size_t)pass->norm_capacity + 1, sizeof *pass->shared);
     if (!pass->pixels || !pass->shared)
         return error_memory(err, "a plan");
-    pass->result_bytes =
-        sizeof(struct loss_result) + (b->core->request.predictions ? (size_t)b->rows : 0);
+    pass->result_bytes = sizeof(struct loss_result) + (request->predictions ? loss_rows : 0);
     pass->slot_bytes = (pass->bytes + pass->result_bytes + 63) / 64 * 64;
     const size_t all = PASSES_QUEUED * pass->slot_bytes;
     if (!cuda_check(cudaMallocHost((void **)&pass->host, all), "pinned memory", err))
@@ -120,9 +122,9 @@ const float *pass_shift(const struct pass_block *pass)
     return place(pass, pass->shift_at);
 }
 
-const uint32_t *pass_index(const struct pass_block *pass)
+const uint32_t *pass_index(const struct pass_block *pass, bool global_batch)
 {
-    return place(pass, pass->index_at);
+    return place(pass, global_batch ? pass->global_index_at : pass->index_at);
 }
 
 const uint8_t *pass_labels(const struct pass_block *pass)
@@ -155,8 +157,9 @@ uint8_t *pass_predicted(const struct pass_block *pass)
 bool pass_check(const struct plan *plan, const struct batch *batch, struct error *err)
 {
     const struct net *net = plan->replica->base.net;
-    return batch->rows == 0 ||
-           (batch_check_rows(batch, net, err) && batch_check_labels(batch, net, err)) ||
+    const struct batch *all = batch->global ? batch->global : batch;
+    return all->rows == 0 ||
+           (batch_check_rows(all, net, err) && batch_check_labels(all, net, err)) ||
            error_prefix(err, "batch");
 }
 
@@ -169,11 +172,14 @@ static struct micro_place place_of(const struct micro_batch *micro, int rows)
 
 static void fill_rows(const struct pass_block *pass, char *host, const struct batch *batch)
 {
+    const struct batch *all = batch->global ? batch->global : batch;
     uint8_t *labels = (uint8_t *)host + pass->labels_at;
     if (batch->rows > 0)
         memcpy(host + pass->index_at, batch->index, (size_t)batch->rows * sizeof(uint32_t));
-    for (int n = 0; n < batch->rows; n++)
-        labels[n] = batch->data->labels[batch->index[n]];
+    if (batch->global)
+        memcpy(host + pass->global_index_at, all->index, (size_t)all->rows * sizeof(uint32_t));
+    for (int n = 0; n < all->rows; n++)
+        labels[n] = all->data->labels[all->index[n]];
 }
 
 bool pass_send(struct plan *plan, int slot, const struct batch *batch, struct error *err)

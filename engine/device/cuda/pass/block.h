@@ -9,7 +9,8 @@
  * at the start, so that steps themselves are the same each time. After it the pass's result.
  */
 struct pass_block {
-    size_t norms_at, scale_at, shift_at, index_at, labels_at, bytes; /* of the block */
+    size_t norms_at, scale_at, shift_at, index_at, labels_at; /* of the block */
+    size_t global_index_at, bytes;
     size_t result_bytes; /* with the predictions, if wanted */
     size_t slot_bytes;   /* in pinned memory */
     struct buffer *block, *result;
@@ -31,7 +32,9 @@ const double *pass_global_rows(const struct pass_block *pass);
 const struct dropout_pass *pass_dropout(const struct pass_block *pass);
 const float *pass_scale(const struct pass_block *pass);
 const float *pass_shift(const struct pass_block *pass);
-const uint32_t *pass_index(const struct pass_block *pass);
+/* Of the device's own rows, or those of the global batch; the labels are of those that the loss is
+ * computed of. */
+const uint32_t *pass_index(const struct pass_block *pass, bool global_batch);
 const uint8_t *pass_labels(const struct pass_block *pass);
 const struct micro_place *pass_micro(const struct pass_block *pass);
 struct loss_result *pass_result(const struct pass_block *pass);

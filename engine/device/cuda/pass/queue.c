@@ -100,8 +100,9 @@ bool cuda_plan_take(struct device *device, struct pass_outcome *out, struct erro
         (pass->plan->times.on &&
          !step_times_take(&pass->plan->times, 0, pass->plan->times.count, err)))
         return error_prefix(err, "%s", device->name);
-    if (pass->plan->core.request.rows > 0)
+    if (pass->plan->core.logits_rows > 0)
         out->result = pass_take(&pass->plan->pass, slot);
     device->taken++;
+    cuda_wait_is_over(device);
     return true;
 }

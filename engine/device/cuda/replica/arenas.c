@@ -27,6 +27,7 @@ static bool allocate(struct device *device, struct cuda_replica *r,
     const struct param_places *places = &r->places;
     const bool spares = request->spares, stage = request->stage;
     r->base.count = places->trained;
+    r->base.replicated = param_places_replicated(r->base.net, places);
     r->base.statistics_count = places->statistics;
     const size_t arenas = replica_numbers(&r->base) * sizeof(float);
     const size_t copies = device->storage == CUDA_BF16 ? places->trained * sizeof(uint16_t) : 0;

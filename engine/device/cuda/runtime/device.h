@@ -12,6 +12,12 @@ struct queued_pass {
     bool marked[PASS_MOMENTS];
 };
 
+/* What a pass waits for that another GPU does. */
+struct awaited {
+    cudaEvent_t event;
+    const char *name; /* the other's; borrowed */
+};
+
 /*
  * A device is the thread that opened it. Everything is queued on `stream` in order; `side` is for
  * what may overlap it: rows staged ahead. (Reductions between GPUs have their own streams.)
@@ -42,7 +48,9 @@ struct device {
     bool profiles;             /* a plan of it is profiled: what is queued is waited for */
     struct resident *resident; /* rows kept in the device's memory (pass/rows.h) */
     struct queued_pass passes[PASSES_QUEUED];
-    long queued, taken;       /* passes so far */
+    long queued, taken;      /* passes so far */
+    struct awaited *awaited; /* by the pass that is queued, in its order */
+    int awaited_count, awaited_room;
     bool has_turn;            /* turn.h */
     bool given_up;            /* it did not come to rest */
     struct device *next_left; /* closed without that */
@@ -50,6 +58,9 @@ struct device {
 
 /* Make the device the calling thread's own; before anything else on a thread. */
 bool cuda_select(const struct device *device, struct error *err);
+
+/* For struct backend: have the device read another's memory directly, where it can. */
+bool cuda_reach(struct device *device, struct device_id other, struct error *err);
 
 /* Is all done that was queued, after a short wait? If not, the device may still use the memory that
  * it was given, which is then not freed. */

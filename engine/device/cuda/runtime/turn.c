@@ -44,3 +44,12 @@ bool cuda_host_allreduce(struct device *device, const struct device_allreduce *a
     return allreduce->sum(allreduce->context, values, count, err) &&
            (!had_turn || cuda_turn_take(device, err));
 }
+
+bool cuda_exchange_wait(struct device *device, const struct device_exchange *exchange,
+                        const void *own, const void *const **all, struct error *err)
+{
+    bool had_turn = device->has_turn;
+    cuda_turn_give(device);
+    return exchange->wait(exchange->context, own, all, err) &&
+           (!had_turn || cuda_turn_take(device, err));
+}

@@ -1,12 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cuda/runtime/wait.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/clock.h"
 
 #define SPIN_SECONDS 50e-6 /* a step's end comes soon or not so soon */
 #define REST_SECONDS 20e-6
+
+/* Whatever came before the first event that is not there has been done, by all GPUs. */
+static const char *culprit(const struct device *device)
+{
+    for (int i = 0; i < device->awaited_count; i++) {
+        const cudaError_t status = cudaEventQuery(device->awaited[i].event);
+        if (status == cudaErrorNotReady)
+            (void)cudaGetLastError();
+        if (status != cudaSuccess)
+            return device->awaited[i].name;
+    }
+    return NULL;
+}
+
+static bool time_is_up(const struct device *device, const char *what, struct error *err)
+{
+    const char *other = culprit(device);
+    if (other)
+        return error_set(err, ERROR_FAILED,
+                         "%s gave up after %.0f s of waiting for %s; see dmesg and nvidia-smi for "
+                         "what the GPU does, then restart the engine (dpartui engine stop --now)",
+                         device->name, device->watch.limit_s, other);
+    return error_set(err, ERROR_FAILED,
+                     "%s (%s) did not finish %s within %.0f s; see dmesg and nvidia-smi for "
+                     "what the GPU does, then restart the engine (dpartui engine stop --now)",
+                     device->name, device->model, what, device->watch.limit_s);
+}
 
 bool cuda_still_waits(const struct device *device, const char *what, double began,
                       struct error *err)
@@ -21,10 +49,7 @@ bool cuda_still_waits(const struct device *device, const char *what, double bega
     if (watch->check && !watch->check(watch->context, err))
         return false;
     if (watch->limit_s > 0 && waited > watch->limit_s)
-        return error_set(err, ERROR_FAILED,
-                         "%s (%s) did not finish %s within %.0f s; see dmesg and nvidia-smi for "
-                         "what the GPU does, then restart the engine (dpartui engine stop --now)",
-                         device->name, device->model, what, watch->limit_s);
+        return time_is_up(device, what, err);
     return true;
 }
 
@@ -74,4 +99,24 @@ bool cuda_wait_event(const struct device *device, cudaEvent_t event, const char 
                      struct error *err)
 {
     return wait_for(device, NULL, event, what, err);
+}
+
+bool cuda_wait_for_other(struct device *device, cudaEvent_t event, const char *name,
+                         struct error *err)
+{
+    if (device->awaited_count == device->awaited_room) {
+        const int room = device->awaited_room ? 2 * device->awaited_room : 64;
+        struct awaited *list = realloc(device->awaited, (size_t)room * sizeof *list);
+        if (!list)
+            return error_memory(err, "what a pass waits for");
+        device->awaited = list;
+        device->awaited_room = room;
+    }
+    device->awaited[device->awaited_count++] = (struct awaited){event, name};
+    return cuda_check(cudaStreamWaitEvent(device->stream, event, 0), "wait for another GPU", err);
+}
+
+void cuda_wait_is_over(struct device *device)
+{
+    device->awaited_count = 0;
 }

@@ -7,7 +7,7 @@ if HAVE_CHECK
 SIMULATED_TESTS += %D%/test_plan %D%/test_passes %D%/test_profile %D%/test_queue
 CUDA_FIXTURE = %D%/cuda_fixture.c %D%/cuda_fixture.h $(TRIAL)
 SIMULATED_TESTS += %D%/test_sync %D%/test_ahead %D%/test_stages \
-	%D%/test_pipeline
+	%D%/test_strategies %D%/test_slices
 endif
 endif
 
@@ -45,9 +45,14 @@ if HAVE_CHECK
 	$(CUDA_FIXTURE)
 %C%_test_stages_LDADD = $(%C%_test_plan_LDADD)
 %C%_test_stages_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_pipeline_SOURCES = %D%/test_pipeline.c $(parallel_fixture)
-%C%_test_pipeline_LDADD = $(%C%_test_sync_LDADD)
-%C%_test_pipeline_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_slices_SOURCES = \
+	%D%/test_slices.c tests/reference/conformance_ops.c tests/reference/conformance_slices.c \
+	$(CUDA_FIXTURE)
+%C%_test_slices_LDADD = $(%C%_test_plan_LDADD)
+%C%_test_slices_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_strategies_SOURCES = %D%/test_strategies.c $(parallel_fixture)
+%C%_test_strategies_LDADD = $(%C%_test_sync_LDADD)
+%C%_test_strategies_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 %C%_test_ahead_SOURCES = %D%/test_ahead.c $(parallel_fixture)
 %C%_test_ahead_LDADD = $(%C%_test_sync_LDADD)
 %C%_test_ahead_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

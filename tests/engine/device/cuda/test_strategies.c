@@ -10,8 +10,8 @@
 #include "tests/support.h"
 
 /*
- * Whole runs whose stages are simulated GPUs, by the real backend: they come to what one CPU device
- * comes to, and a run that fails leaves the engine fit for the next.
+ * Whole runs that divide the network over simulated GPUs, by the real backend: they come to what
+ * one CPU device comes to, and a run that fails leaves the engine fit for the next.
  */
 
 /* Of f32 on GPUs against CPU devices: other algorithms, other orders of sums. */
@@ -40,24 +40,30 @@ static const char *const kinds[] = {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static const char *const pipelines[] = {
-    "devices=cuda:0 micro-batches=3",
-    "devices=cuda:0-1 micro-batches=1",
-    "devices=cuda:0-1 micro-batches=5",
-    "devices=cuda:0-2 micro-batches=4 stages=1,4",
-    "devices=cuda:0,cuda:0",
-    "devices=cuda:0-3 replicas=2 micro-batches=2",
+static const char *const divided[] = {
+    "pipeline devices=cuda:0 micro-batches=3",
+    "pipeline devices=cuda:0-1 micro-batches=1",
+    "pipeline devices=cuda:0-1 micro-batches=5",
+    "pipeline devices=cuda:0-2 micro-batches=4 stages=1,4",
+    "pipeline devices=cuda:0,cuda:0",
+    "pipeline devices=cuda:0-3 replicas=2 micro-batches=2",
+    "tensor devices=cuda:0",
+    "tensor devices=cuda:0-1",
+    "tensor devices=cuda:0,cuda:1,cuda:0",
+    "mixed devices=cuda:0-1",
+    "mixed devices=cuda:0-2 split=weighted:3,1,2",
+    "mixed devices=cuda:0,cuda:0 split=chunk",
 };
 
-enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
+enum { DIVIDED = sizeof divided / sizeof *divided };
 
 /* The same losses and weights, whether GPUs reach each other's memory or not. */
-START_TEST(stages_equal_one_device)
+START_TEST(they_equal_one_device)
 {
     char *one = format(BATCHES "%s devices=cpu:0", kinds[_i]);
     struct outcome expected = train("plain", one);
-    for (int i = 0; i < PIPELINES; i++) {
-        char *settings = format(BATCHES "%s strategy=pipeline %s", kinds[_i], pipelines[i]);
+    for (int i = 0; i < DIVIDED; i++) {
+        char *settings = format(BATCHES "%s strategy=%s", kinds[_i], divided[i]);
         machine(i % 2 == 0);
         struct outcome got = train("plain", settings);
         check_close(&expected, &got, TOLERANCE, settings);
@@ -87,10 +93,29 @@ START_TEST(micro_batches_normalise_as_on_cpus)
 }
 END_TEST
 
+/* With the statistics of all rows: as one device. */
+START_TEST(slices_normalise_as_one_device)
+{
+    static const char *const slices[] = {"strategy=tensor", "strategy=mixed sync-bn=yes"};
+    char *settings = format(BATCHES "%s devices=cuda:0-2", slices[_i]);
+    machine(false);
+    struct outcome expected = train("normalised", BATCHES "devices=cpu:0");
+    struct outcome got = train("normalised", settings);
+    check_close(&expected, &got, TOLERANCE, settings);
+    check_machine();
+    outcome_free(&expected);
+    outcome_free(&got);
+    free(settings);
+}
+END_TEST
+
 START_TEST(same_seed_same_bits)
 {
-    const char *settings =
-        BATCHES "strategy=pipeline devices=cuda:0-1 stages=unit momentum=0.9 clip-norm=0.1";
+    static const char *const all[] = {
+        BATCHES "momentum=0.9 clip-norm=0.1 strategy=pipeline devices=cuda:0-1 stages=unit",
+        BATCHES "momentum=0.9 clip-norm=0.1 strategy=tensor devices=cuda:0-1",
+        BATCHES "momentum=0.9 clip-norm=0.1 strategy=mixed devices=cuda:0-2"};
+    const char *settings = all[_i];
     machine(false);
     struct outcome one = train("normalised", settings), two = train("normalised", settings);
     check_same(&one, &two, "again");
@@ -115,10 +140,14 @@ static bool run_with(const char *settings, double stall_s)
 }
 
 /* A GPU that hangs ends the run in time and is named, and the next run works. */
-START_TEST(stage_that_hangs_is_named)
+START_TEST(gpu_that_hangs_is_named)
 {
-    static const char settings[] = "strategy=pipeline devices=cuda:0-2 stages=1,4 micro-batches=3";
-    char *name = format("cuda:%d", _i);
+    static const char *const all[] = {
+        "strategy=pipeline devices=cuda:0-2 stages=1,4 micro-batches=3",
+        "strategy=tensor devices=cuda:0-2", "strategy=mixed devices=cuda:0-2"};
+    const char *settings = all[_i / 3];
+    const int gpu = _i % 3;
+    char *name = format("cuda:%d", gpu);
     /* The first run may still choose convolutions, which the second finds chosen. */
     for (int i = 0; i < 2; i++) {
         machine(false);
@@ -126,10 +155,10 @@ START_TEST(stage_that_hangs_is_named)
         if (i == 0)
             recorder_free(&rec);
     }
-    const long operations = simgpu_operations(_i);
+    const long operations = simgpu_operations(gpu);
     recorder_free(&rec);
     machine(false);
-    simgpu_hang(_i, (int)(operations * 2 / 3));
+    simgpu_hang(gpu, (int)(operations * 2 / 3));
     ck_assert(!run_with(settings, 1));
     ck_assert_msg(strstr(rec.err.text, name), "%s", rec.err.text);
     recorder_free(&rec);
@@ -144,7 +173,8 @@ END_TEST
 START_TEST(kinds_of_devices_do_not_mix)
 {
     machine(false);
-    ck_assert(!run_with("strategy=pipeline devices=cpu:0,cuda:0", 0));
+    ck_assert(!run_with(
+        _i ? "strategy=tensor devices=cpu:0,cuda:0" : "strategy=pipeline devices=cpu:0,cuda:0", 0));
     ck_assert_msg(strstr(rec.err.text, "list devices of one kind"), "%s", rec.err.text);
     recorder_free(&rec);
 }
@@ -152,12 +182,13 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cuda pipeline");
+    Suite *suite = suite_create("cuda strategies");
     TCase *tc = add_parallel_case(suite, "runs");
-    tcase_add_loop_test(tc, stages_equal_one_device, 0, KINDS);
+    tcase_add_loop_test(tc, they_equal_one_device, 0, KINDS);
     tcase_add_loop_test(tc, micro_batches_normalise_as_on_cpus, 0, 2);
-    tcase_add_test(tc, same_seed_same_bits);
-    tcase_add_loop_test(tc, stage_that_hangs_is_named, 0, 3);
-    tcase_add_test(tc, kinds_of_devices_do_not_mix);
+    tcase_add_loop_test(tc, slices_normalise_as_one_device, 0, 2);
+    tcase_add_loop_test(tc, same_seed_same_bits, 0, 3);
+    tcase_add_loop_test(tc, gpu_that_hangs_is_named, 0, 9);
+    tcase_add_loop_test(tc, kinds_of_devices_do_not_mix, 0, 2);
     return run_suites(suite, NULL);
 }
