@@ -37,6 +37,7 @@ static const char *const directions[] = {
 /* One operation on all devices. */
 struct row {
     const struct plan_time *what; /* as the first device has it */
+    int index;                    /* there: the hint for profile_find, in whatever order rows are */
     double seconds;               /* on all of them */
 };
 
@@ -77,7 +78,7 @@ static int collect(const struct profile *profile, int devices, struct row *rows)
             const struct plan_time *what = &device->list[j];
             if (is_known(profile, i, what, j))
                 continue;
-            rows[count] = (struct row){.what = what};
+            rows[count] = (struct row){.what = what, .index = j};
             for (int k = i; k < devices; k++) {
                 const struct plan_time *time = profile_find(&profile->devices[k], what, j);
                 rows[count].seconds += time ? time->seconds : 0;
@@ -108,7 +109,7 @@ static struct sums sums_of(const struct profile_device *device, const struct row
 {
     struct sums sums = {0};
     for (int i = first; i < end; i++) {
-        const struct plan_time *time = profile_find(device, rows[i].what, i);
+        const struct plan_time *time = profile_find(device, rows[i].what, rows[i].index);
         if (!time)
             continue;
         sums.calls += time->calls;

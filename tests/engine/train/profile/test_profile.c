@@ -220,6 +220,18 @@ START_TEST(limits_are_given_where_they_are_known)
 }
 END_TEST
 
+/* Another device with what device 0 has, without a search for each operation. */
+static void copy_first(int device)
+{
+    const struct profile_device *first = &profile.devices[0];
+    struct profile_device *copy = &profile.devices[device];
+    *copy = *first;
+    copy->list = malloc((size_t)first->count * sizeof *copy->list);
+    ck_assert_ptr_nonnull(copy->list);
+    memcpy(copy->list, first->list, (size_t)first->count * sizeof *copy->list);
+    copy->capacity = first->count;
+}
+
 /* Of the largest networks on the most devices it still fits into a line. */
 START_TEST(the_event_stays_small)
 {
@@ -227,15 +239,17 @@ START_TEST(the_event_stays_small)
     static char layers[OPERATIONS][64];
     const char *many[SPEC_MAX_DEVICES];
     double whole = 0;
-    for (int i = 0; i < SPEC_MAX_DEVICES; i++) {
-        many[i] = "cuda:63";
-        for (int j = 0; j < OPERATIONS; j++) {
-            snprintf(layers[j], sizeof layers[j], "%040d", j);
-            struct plan_time time[] = {operation(layers[j], j, PLAN_BACKWARD_WEIGHTS,
-                                                 "oneDNN jit_wino_4x3:avx512_core", j / 7.0)};
-            whole += time[0].seconds;
-            take(i, time, 1);
-        }
+    for (int j = 0; j < OPERATIONS; j++) {
+        snprintf(layers[j], sizeof layers[j], "%040d", j);
+        struct plan_time time[] = {operation(layers[j], j, PLAN_BACKWARD_WEIGHTS,
+                                             "oneDNN jit_wino_4x3:avx512_core", j / 7.0)};
+        whole += SPEC_MAX_DEVICES * time[0].seconds;
+        take(0, time, 1);
+    }
+    many[0] = "cuda:63";
+    for (int i = 1; i < SPEC_MAX_DEVICES; i++) {
+        many[i] = many[0];
+        copy_first(i);
     }
     for (int count = 1; count <= SPEC_MAX_DEVICES; count += SPEC_MAX_DEVICES - 1) {
         double sum = 0;
