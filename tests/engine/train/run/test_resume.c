@@ -44,7 +44,7 @@ static void begin(struct recorder *recorder, const char *devices, const char *mo
                   const char *save)
 {
     char *settings =
-        format("model=%s data=glyphs train-rows=450 test-rows=200 batch=100 epochs=3 lr=0.1 "
+        format("model=%s data=glyphs train-rows=90 test-rows=40 batch=20 epochs=3 lr=0.1 "
                "momentum=0.9 devices=%s cpu-threads=1 save=%s/%s %s",
                model_file, devices, folder, save, more);
     recorder_init(recorder, settings);
