@@ -52,13 +52,22 @@ struct trial_conv {
     float *x, *normed, *weights, *scale, *shift, *dst, *result;
 };
 
-static float *numbers(size_t count, uint64_t seed, float mean)
+/* Numbers about `mean`; those of a seed are made once, for all cases of a test. */
+static float *numbers(size_t count, int seed, float mean)
 {
-    const struct rng_stream stream = rng_stream(seed, RNG_RANDOM_DATA, 0, 0, 0);
-    float *p = aligned_alloc(64, (count * sizeof *p + 63) / 64 * 64);
-    ck_assert_ptr_nonnull(p);
+    static struct {
+        float *numbers;
+        size_t count;
+    } made[10];
+    const struct rng_stream stream = rng_stream((uint64_t)seed, RNG_RANDOM_DATA, 0, 0, 0);
+    float *p = aligned_alloc(64, (count * sizeof(float) + 63) / 64 * 64);
+    if (made[seed].count < count)
+        made[seed].numbers = realloc(made[seed].numbers, count * sizeof(float));
+    ck_assert(p && made[seed].numbers);
+    for (; made[seed].count < count; made[seed].count++)
+        made[seed].numbers[made[seed].count] = (float)rng_normal(&stream, made[seed].count);
     for (size_t i = 0; i < count; i++)
-        p[i] = mean + (float)rng_normal(&stream, i);
+        p[i] = mean + made[seed].numbers[i];
     return p;
 }
 
