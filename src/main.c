@@ -14,6 +14,8 @@
 #include "commands/list.h"
 #include "config.h"
 
+enum exit_status { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
+
 static int complain(const struct error *err)
 {
     fflush(stdout);
@@ -89,8 +91,8 @@ static bool wants_version(int argc, char **argv)
 }
 
 /* Errors are the caller's to print. */
-static int run_with(const struct command *command, struct invocation *invocation, int argc,
-                    char **argv, struct error *err)
+static bool run_with(const struct command *command, struct invocation *invocation, int argc,
+                     char **argv, struct error *err)
 {
     bool help;
     settings_init(&invocation->settings);
@@ -98,36 +100,32 @@ static int run_with(const struct command *command, struct invocation *invocation
     bool ok = command_parse(command, argc, argv, invocation, &help, err);
     settings_free(&invocation->settings);
     if (!ok)
-        return STATUS_USAGE;
+        return false;
     if (help) {
         if (command->name)
             command_print_help(command);
         else
             print_help();
-        return STATUS_DONE;
+        return true;
     }
     if (!settings_load(&invocation->settings, err))
-        return STATUS_FAILED;
-    int status = STATUS_FAILED;
-    if (command_parse(command, argc, argv, invocation, &help, err))
-        status = command->run(invocation, err);
+        return false;
+    ok =
+        command_parse(command, argc, argv, invocation, &help, err) && command->run(invocation, err);
     settings_free(&invocation->settings);
-    return status;
+    return ok;
 }
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
     struct error err = ERROR_INIT;
     struct invocation invocation = {.arguments = calloc((size_t)argc + 1, sizeof(char *))};
-    int status = STATUS_FAILED;
-    if (invocation.arguments)
-        status = run_with(command, &invocation, argc, argv, &err);
-    else
-        error_memory(&err, "arguments");
+    bool ok = invocation.arguments ? run_with(command, &invocation, argc, argv, &err)
+                                   : error_memory(&err, "arguments");
     free(invocation.arguments);
     if (err.kind != ERROR_NONE)
-        status = complain(&err);
-    return finish_output(status);
+        return finish_output(complain(&err));
+    return finish_output(ok ? STATUS_DONE : STATUS_FAILED);
 }
 
 int main(int argc, char **argv)

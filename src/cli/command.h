@@ -13,8 +13,6 @@
  * the hints for mistyped names all read these tables.
  */
 
-enum exit_status { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
-
 enum option_kind {
     OPTION_FLAG,    /* no argument; its value is "" when given */
     OPTION_VALUE,   /* an argument the command looks at itself */
@@ -58,8 +56,8 @@ struct command {
     const char *summary;          /* one line for the list of commands */
     const char *details;          /* lines below it in the command's own help, or NULL */
     const struct option *options; /* ends with a NULL name; --help and --version are understood */
-    /* Returns an enum exit_status. An error is printed and makes it 1, or 2 for ERROR_USAGE. */
-    int (*run)(struct invocation *invocation, struct error *err);
+    /* False, with an error or without one: it failed. */
+    bool (*run)(struct invocation *invocation, struct error *err);
 };
 
 /* Is an option complete without an argument, so that one must follow '=' directly? */

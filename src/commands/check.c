@@ -160,7 +160,7 @@ static bool check_all(struct checking *c, json_t *result, struct error *err)
     return ok;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct checking c = {.json = invocation_has(invocation, "json")};
     json_t *result = json_object();
@@ -173,9 +173,8 @@ static int run(struct invocation *invocation, struct error *err)
     json_decref(result);
     if (ok && c.problems > 0)
         return error_set(err, ERROR_FAILED, "%ld problem%s found", c.problems,
-                         c.problems == 1 ? " was" : "s were"),
-               STATUS_FAILED;
-    return ok ? STATUS_DONE : STATUS_FAILED;
+                         c.problems == 1 ? " was" : "s were");
+    return ok;
 }
 
 static const struct option options[] = {

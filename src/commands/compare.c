@@ -100,7 +100,7 @@ static void say_left(const struct study *study, enum study_ending ending, bool h
 }
 
 /* Train what the study lacks, and print what it measured. */
-static int train(struct invocation *invocation, struct study *study, struct error *err)
+static bool train(struct invocation *invocation, struct study *study, struct error *err)
 {
     struct run_source source = {.client = NULL};
     struct study_run *runs = NULL;
@@ -121,7 +121,7 @@ static int train(struct invocation *invocation, struct study *study, struct erro
         say_left(study, ending, lines != stderr);
     study_runs_free(study, runs);
     run_source_close(&source);
-    return ok && study_count(study, STUDY_DONE) == study->entry_count ? STATUS_DONE : STATUS_FAILED;
+    return ok && study_count(study, STUDY_DONE) == study->entry_count;
 }
 
 /* Weak scaling takes the largest run to the highest rate at once, unless its spec, resolved with
@@ -148,37 +148,34 @@ static bool advise_warmup(struct client *client, const struct study *study, stru
     return ok;
 }
 
-static int start(struct invocation *invocation, struct error *err)
+static bool start(struct invocation *invocation, struct error *err)
 {
     struct client *client = NULL;
     struct study study = {.variant_count = 0};
     struct study_lock lock = STUDY_LOCK_INIT;
-    int status = STATUS_FAILED;
-    if (session_open(&client, err) && study_of_options(invocation, client, &study, err) &&
-        advise_warmup(client, &study, err) && study_claim(&study, &lock, err) &&
-        study_save(&study, err))
-        status = train(invocation, &study, err);
+    bool ok = session_open(&client, err) && study_of_options(invocation, client, &study, err) &&
+              advise_warmup(client, &study, err) && study_claim(&study, &lock, err) &&
+              study_save(&study, err) && train(invocation, &study, err);
     study_release(&lock);
     study_free(&study);
     client_close(client);
-    return status;
+    return ok;
 }
 
-static int resume(struct invocation *invocation, const char *id, struct error *err)
+static bool resume(struct invocation *invocation, const char *id, struct error *err)
 {
     struct client *client = NULL;
     struct study study = {.variant_count = 0};
     struct study_lock lock = STUDY_LOCK_INIT;
-    int status = STATUS_FAILED;
-    if (study_take(id, &lock, err) && study_load(id, &study, err) && session_open(&client, err))
-        status = train(invocation, &study, err);
+    bool ok = study_take(id, &lock, err) && study_load(id, &study, err) &&
+              session_open(&client, err) && train(invocation, &study, err);
     study_release(&lock);
     study_free(&study);
     client_close(client);
-    return status;
+    return ok;
 }
 
-static int show(struct invocation *invocation, const char *id, struct error *err)
+static bool show(struct invocation *invocation, const char *id, struct error *err)
 {
     struct study study = {.variant_count = 0};
     struct run_source source = {.client = NULL};
@@ -189,7 +186,7 @@ static int show(struct invocation *invocation, const char *id, struct error *err
     study_runs_free(&study, runs);
     run_source_close(&source);
     study_free(&study);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return ok;
 }
 
 static bool give_out_range(struct invocation *invocation, const struct range_run *test,
@@ -209,17 +206,17 @@ static bool give_out_range(struct invocation *invocation, const struct range_run
     return true;
 }
 
-static int try_range(struct invocation *invocation, struct error *err)
+static bool try_range(struct invocation *invocation, struct error *err)
 {
     struct range_run test = {.from = 0};
     struct client *client = NULL;
     bool data = invocation_has(invocation, "json") || invocation_has(invocation, "csv");
     json_t *params = range_of_options(invocation, &test, err);
     if (!params)
-        return STATUS_FAILED;
+        return false;
     if (!session_open(&client, err)) {
         json_decref(params);
-        return STATUS_FAILED;
+        return false;
     }
     bool ok = range_train(&test, client, params, !data && display_choose(false) == DISPLAY_TERMINAL,
                           err) &&
@@ -229,7 +226,7 @@ static int try_range(struct invocation *invocation, struct error *err)
     bool done = ok && !test.failure[0] && !test.interrupted;
     range_run_free(&test);
     client_close(client);
-    return done ? STATUS_DONE : STATUS_FAILED;
+    return done;
 }
 
 static void add_count(struct table *table, int count)
@@ -292,7 +289,7 @@ static bool add_line(const struct study *study, void *context)
     return true; /* the table remembers */
 }
 
-static int list(struct invocation *invocation, struct error *err)
+static bool list(struct invocation *invocation, struct error *err)
 {
     static const struct column columns[] = {{"ID", true},       {"BEGUN", false},  {"OF", false},
                                             {"VARIANTS", true}, {"REPEATS", true}, {"DONE", true},
@@ -311,7 +308,7 @@ static int list(struct invocation *invocation, struct error *err)
         ok = visit_studies(add_line, &table, err);
         ok = table_end(&table, ok ? err : &ignored) && ok;
     }
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return ok;
 }
 
 /* Options that only make sense for a new comparison. */
@@ -330,21 +327,17 @@ static bool check_alone(struct invocation *invocation, const char *name, struct 
     return true;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     static const char *const modes[] = {"resume", "show", "list", "lr-range"};
     const char *mode = NULL;
-    if (invocation_has(invocation, "json") && invocation_has(invocation, "csv")) {
-        error_set(err, ERROR_USAGE, "--json and --csv exclude each other");
-        return STATUS_USAGE;
-    }
+    if (invocation_has(invocation, "json") && invocation_has(invocation, "csv"))
+        return error_set(err, ERROR_USAGE, "--json and --csv exclude each other");
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (!invocation_has(invocation, modes[i]))
             continue;
-        if (mode) {
-            error_set(err, ERROR_USAGE, "--%s and --%s exclude each other", mode, modes[i]);
-            return STATUS_USAGE;
-        }
+        if (mode)
+            return error_set(err, ERROR_USAGE, "--%s and --%s exclude each other", mode, modes[i]);
         mode = modes[i];
     }
     if (!mode)
@@ -352,7 +345,7 @@ static int run(struct invocation *invocation, struct error *err)
     if (strcmp(mode, "lr-range") == 0)
         return try_range(invocation, err);
     if (!check_alone(invocation, mode, err))
-        return STATUS_USAGE;
+        return false;
     if (strcmp(mode, "list") == 0)
         return list(invocation, err);
     const char *id = invocation_value(invocation, mode);

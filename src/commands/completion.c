@@ -8,13 +8,12 @@
 #include "completion/words.h"
 #include "completion/zsh.h"
 
-static int wrong(struct error *err, const char *text)
+static bool wrong(struct error *err, const char *text)
 {
-    error_set(err, ERROR_USAGE, "completion '%.60s': it is bash, zsh or fish", text);
-    return STATUS_USAGE;
+    return error_set(err, ERROR_USAGE, "completion '%.60s': it is bash, zsh or fish", text);
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     static const struct {
         const char *shell;
@@ -24,13 +23,13 @@ static int run(struct invocation *invocation, struct error *err)
     if (invocation->argument_count == 2) {
         /* What the scripts ask for. */
         if (strcmp(asked, "words") == 0 && words_print(invocation->arguments[1]))
-            return STATUS_DONE;
+            return true;
         return wrong(err, invocation->arguments[1]);
     }
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         if (strcmp(asked, scripts[i].shell) == 0) {
             scripts[i].print(commands);
-            return STATUS_DONE;
+            return true;
         }
     return wrong(err, asked);
 }

@@ -42,12 +42,12 @@ static bool print_why_no_gpus(struct client *client, struct error *err)
     return true;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct client *client;
     json_t *list = NULL;
     if (!session_open_to_ask(&client, err))
-        return STATUS_FAILED;
+        return false;
     bool ok = client_call(client, "devices", NULL, SESSION_SECONDS, &list, err);
     if (ok && invocation_has(invocation, "json"))
         print_json(list);
@@ -55,7 +55,7 @@ static int run(struct invocation *invocation, struct error *err)
         ok = print_devices(list, err) && print_why_no_gpus(client, err);
     json_decref(list);
     client_close(client);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return ok;
 }
 
 static const struct option options[] = {OPTION_JSON, OPTIONS_END};

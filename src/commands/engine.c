@@ -145,7 +145,7 @@ static bool engine_stop(struct invocation *invocation, struct error *err)
     return ok;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     static const struct {
         const char *name;
@@ -155,12 +155,11 @@ static int run(struct invocation *invocation, struct error *err)
     for (size_t i = 0; i < 3; i++) {
         names[i] = actions[i].name;
         if (strcmp(asked, actions[i].name) == 0)
-            return actions[i].run(invocation, err) ? STATUS_DONE : STATUS_FAILED;
+            return actions[i].run(invocation, err);
     }
     const char *near = nearest_name(asked, names, 3);
-    error_set(err, ERROR_USAGE, "engine '%.60s': %s%s%s", asked, near ? "did you mean " : "",
-              near ? near : "it is start, stop or status", near ? "?" : "");
-    return STATUS_USAGE;
+    return error_set(err, ERROR_USAGE, "engine '%.60s': %s%s%s", asked, near ? "did you mean " : "",
+                     near ? near : "it is start, stop or status", near ? "?" : "");
 }
 
 static const struct option options[] = {

@@ -96,17 +96,17 @@ static bool show(const struct invocation *invocation, json_t *result, struct err
            confusion_print(result, whole, err);
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct evaluation evaluation = {.client = NULL};
     const struct spec *spec = &invocation->settings.spec;
     const char *file = invocation->argument_count > 0 ? invocation->arguments[0] : NULL;
     json_t *which = saved_which(invocation, file, err);
     if (!which)
-        return STATUS_USAGE;
+        return false;
     if (!session_open_private(&evaluation.client, err)) {
         json_decref(which);
-        return STATUS_FAILED;
+        return false;
     }
     bool confusion =
         invocation_has(invocation, "confusion") || invocation_has(invocation, "matrix");
@@ -120,7 +120,7 @@ static int run(struct invocation *invocation, struct error *err)
     ok = ok && show(invocation, evaluation.result, err);
     json_decref(evaluation.result);
     client_close(evaluation.client);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return ok;
 }
 
 static const struct option options[] = {

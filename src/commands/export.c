@@ -248,11 +248,10 @@ static bool export(struct invocation *invocation, struct error *err)
     return ok;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
-    bool ok = invocation_has(invocation, "tensorboard") ? export_to_board(invocation, err)
-                                                        : export(invocation, err);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return invocation_has(invocation, "tensorboard") ? export_to_board(invocation, err)
+                                                     : export(invocation, err);
 }
 
 static const struct option options[] = {

@@ -86,16 +86,16 @@ static json_t *request(struct invocation *invocation, struct error *err)
     return params;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct fetching fetching = {.kind = display_choose(false)};
     json_t *params = request(invocation, err), *result = NULL;
     long id;
     if (!params)
-        return STATUS_FAILED;
+        return false;
     if (!session_open_private(&fetching.client, err)) {
         json_decref(params);
-        return STATUS_FAILED;
+        return false;
     }
     /* Ctrl-C ends us, and with the connection the fetching. */
     bool ok = client_send(fetching.client, "fetch", params, &id, err) &&
@@ -105,7 +105,7 @@ static int run(struct invocation *invocation, struct error *err)
         print("%s is in %s\n", invocation->arguments[0], member_text(result, "folder"));
     json_decref(result);
     client_close(fetching.client);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return ok;
 }
 
 static const struct option options[] = {

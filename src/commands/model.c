@@ -267,17 +267,17 @@ static bool print_model(const json_t *model, const struct spec *spec, struct err
     return true;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct client *client;
     struct spec *spec = &invocation->settings.spec;
     json_t *model = NULL;
     /* Data only when asked for: the model's file says what it is for otherwise. */
     if (!invocation_has(invocation, "data") && !spec_set(spec, "data", "", err))
-        return STATUS_FAILED;
+        return false;
     if (!spec_set(spec, "model", invocation->arguments[0], err) ||
         !run_spec_finish(invocation, err) || !session_open_to_ask(&client, err))
-        return STATUS_FAILED;
+        return false;
     json_t *params = spec_given_to_json(spec);
     bool ok = params
                   ? client_call(client, "model", params, MODEL_SECONDS, &model, err)
@@ -288,7 +288,7 @@ static int run(struct invocation *invocation, struct error *err)
         ok = print_model(model, spec, err);
     json_decref(model);
     client_close(client);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return ok;
 }
 
 static const struct option options[] = {

@@ -225,12 +225,12 @@ static json_t *take_arguments(struct invocation *invocation, struct predicting *
     return saved_which(invocation, weights ? invocation->arguments[0] : NULL, err);
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct predicting p = {.client = NULL};
     json_t *which = take_arguments(invocation, &p, err);
     if (!which)
-        return STATUS_USAGE;
+        return false;
     p.asked = malloc((size_t)p.count * sizeof *p.asked);
     bool ok =
         (p.asked || error_memory(err, "names of pictures")) && session_open_private(&p.client, err);
@@ -243,8 +243,8 @@ static int run(struct invocation *invocation, struct error *err)
     free(p.asked);
     /* The end of the program says why, if anybody is there to be told. */
     if (p.lost)
-        return STATUS_DONE;
-    return ok && !p.failed ? STATUS_DONE : STATUS_FAILED;
+        return true;
+    return ok && !p.failed;
 }
 
 static const struct option options[] = {

@@ -191,12 +191,11 @@ static bool list_runs(struct invocation *invocation, struct error *err)
     return ok;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     const char *first = invocation->argument_count > 0 ? invocation->arguments[0] : "";
     runs_change *change = runs_change_named(first);
-    bool ok = change ? change(invocation, err) : list_runs(invocation, err);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return change ? change(invocation, err) : list_runs(invocation, err);
 }
 
 static const struct option options[] = {

@@ -98,7 +98,7 @@ static bool begin(struct ui *ui, struct saved_settings *saved, const struct sett
     return true;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct saved_settings saved;
     struct snapshot_options options = {
@@ -110,10 +110,8 @@ static int run(struct invocation *invocation, struct error *err)
     };
     struct text text = TEXT_INIT;
     struct ui *ui = calloc(1, sizeof *ui);
-    if (!ui) {
-        error_memory(err, "the screen");
-        return STATUS_FAILED;
-    }
+    if (!ui)
+        return error_memory(err, "the screen");
     bool ok = take_size(invocation_value(invocation, "size"), &options, err) &&
               take_view(invocation_value(invocation, "view"), &options, err) &&
               take_colours(invocation_value(invocation, "colours"), &options, err) &&
@@ -130,7 +128,7 @@ static int run(struct invocation *invocation, struct error *err)
     }
     text_free(&text);
     free(ui);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return ok;
 }
 
 static const struct option options[] = {

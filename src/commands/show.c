@@ -236,13 +236,13 @@ static bool print_all(const struct run_view *view, struct error *err)
     return stream_close(&out, ok, err);
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct run_source source;
     struct run_view view;
     long number;
     if (!run_number_parse(invocation->arguments[0], &number, err) || !run_source_open(&source, err))
-        return STATUS_FAILED;
+        return false;
     bool ok = run_source_view(&source, number, &view, err);
     if (ok) {
         const char *svg = invocation_value(invocation, "svg-step");
@@ -253,7 +253,7 @@ static int run(struct invocation *invocation, struct error *err)
         run_view_free(&view);
     }
     run_source_close(&source);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return ok;
 }
 
 static const struct option options[] = {

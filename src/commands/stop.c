@@ -19,22 +19,18 @@ static bool stop(long number, const char *when, struct error *err)
     return ok;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     bool now = invocation_has(invocation, "now");
     bool after_epoch = invocation_has(invocation, "after-epoch");
     long number;
-    if (now && after_epoch) {
-        error_set(err, ERROR_USAGE, "--now and --after-epoch exclude each other");
-        return STATUS_USAGE;
-    }
+    if (now && after_epoch)
+        return error_set(err, ERROR_USAGE, "--now and --after-epoch exclude each other");
     return run_number_parse(invocation->arguments[0], &number, err) && stop(number,
                                                                             now           ? "now"
                                                                             : after_epoch ? "epoch"
                                                                                           : "step",
-                                                                            err)
-               ? STATUS_DONE
-               : STATUS_FAILED;
+                                                                            err);
 }
 
 static const struct option options[] = {

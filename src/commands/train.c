@@ -82,15 +82,9 @@ static bool resume(struct client *client, const struct invocation *invocation, l
     return ok;
 }
 
-static int print_number(long run, bool json)
-{
-    print(json ? "{\"run\":%ld}\n" : "%ld\n", run);
-    return STATUS_DONE;
-}
-
 /* `from`: the first event that is new; as JSON the events are those of the whole run. */
-static int follow(struct invocation *invocation, struct client *client, long run, long from,
-                  struct error *err)
+static bool follow(struct invocation *invocation, struct client *client, long run, long from,
+                   struct error *err)
 {
     struct follow_result result;
     enum display_kind kind = display_choose(invocation_has(invocation, "json"));
@@ -99,48 +93,44 @@ static int follow(struct invocation *invocation, struct client *client, long run
                                      invocation_has(invocation, "foreground"),
                                      kind == DISPLAY_JSON ? 0 : from};
     if (!follow_run(client, run, &options, &result, err))
-        return STATUS_FAILED;
+        return false;
     if (result.log_error[0])
         print_to(stderr, "dpartui: %s: %s\n", invocation->settings.spec.log, result.log_error);
     if (strcmp(result.status, "done") == 0)
-        return STATUS_DONE;
+        return true;
     if (strcmp(result.status, "failed") == 0)
         error_set(err, ERROR_FAILED, "run %ld failed: %s", run, result.error);
     else if (strcmp(result.status, "stopped") == 0)
         error_set(err, ERROR_FAILED, "run %ld was stopped", run);
-    return STATUS_FAILED;
+    return false;
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct client *client;
     long number = 0, from = 0;
     bool foreground = invocation_has(invocation, "foreground");
     bool detach = invocation_has(invocation, "detach");
-    if (foreground && detach) {
-        error_set(err, ERROR_USAGE, "--foreground and --detach exclude each other");
-        return STATUS_USAGE;
-    }
-    if (foreground && invocation_value(invocation, "resume")) {
-        error_set(err, ERROR_USAGE,
-                  "--resume is for the engine in the background, which has the checkpoints");
-        return STATUS_USAGE;
-    }
+    if (foreground && detach)
+        return error_set(err, ERROR_USAGE, "--foreground and --detach exclude each other");
+    if (foreground && invocation_value(invocation, "resume"))
+        return error_set(err, ERROR_USAGE,
+                         "--resume is for the engine in the background, which has the checkpoints");
     bool profile = invocation_has(invocation, "profile");
     if ((profile && !spec_set(&invocation->settings.spec, "profile", "yes", err)) ||
         !run_spec_finish(invocation, err) ||
         !(foreground ? session_open_private(&client, err) : session_open(&client, err)))
-        return STATUS_FAILED;
-    int status = STATUS_FAILED;
-    bool submitted = invocation_value(invocation, "resume")
-                         ? resume(client, invocation, &number, &from, err)
-                         : submit(client, &invocation->settings.spec,
-                                  invocation_value(invocation, "note"), &number, err);
-    if (submitted)
-        status = detach ? print_number(number, invocation_has(invocation, "json"))
-                        : follow(invocation, client, number, from, err);
+        return false;
+    bool ok = invocation_value(invocation, "resume")
+                  ? resume(client, invocation, &number, &from, err)
+                  : submit(client, &invocation->settings.spec, invocation_value(invocation, "note"),
+                           &number, err);
+    if (ok && detach)
+        print(invocation_has(invocation, "json") ? "{\"run\":%ld}\n" : "%ld\n", number);
+    else if (ok)
+        ok = follow(invocation, client, number, from, err);
     client_close(client);
-    return status;
+    return ok;
 }
 
 static const struct option options[] = {

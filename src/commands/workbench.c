@@ -25,14 +25,14 @@ static bool run_workbench(struct invocation *invocation, struct saved_settings *
     return workbench_run(&options, err);
 }
 
-static int run(struct invocation *invocation, struct error *err)
+static bool run(struct invocation *invocation, struct error *err)
 {
     struct saved_settings saved;
     if (!run_preferences_take(invocation, err))
-        return STATUS_FAILED;
+        return false;
     bool ok = run_workbench(invocation, &saved, err);
     saved_settings_close(&saved);
-    return ok ? STATUS_DONE : STATUS_FAILED;
+    return ok;
 }
 
 static const struct option options[] = {
