@@ -74,9 +74,7 @@ static char *source_of(const struct data_request *request, const struct found *f
                              ? text_format("%s (%s)", found->dir, data->pictures.choices)
                              : strdup(found->dir)
                        : text_format("made from seed %llu", (unsigned long long)request->seed);
-    if (!source)
-        error_memory(err, found->name);
-    return source;
+    return error_if_null(source, err, found->name);
 }
 
 bool data_open(const struct data_request *request, struct data *out, struct error *err)

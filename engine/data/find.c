@@ -52,19 +52,9 @@ void found_free(struct found *found)
 char *data_directory(const char *data_dir, struct error *err)
 {
     const char *chosen = data_dir && *data_dir ? data_dir : getenv("DPARTUI_DATA_DIR");
-    char *path = NULL;
-    if (chosen && *chosen) {
-        path = strdup(chosen);
-    } else {
-        char *home = paths_data_home(err);
-        if (!home)
-            return NULL;
-        path = path_join(home, "data");
-        free(home);
-    }
-    if (!path)
-        error_memory(err, "data directory");
-    return path;
+    if (chosen && *chosen)
+        return error_if_null(strdup(chosen), err, "data directory");
+    return path_below(paths_data_home(err), "data", err);
 }
 
 static bool kind_present(enum source_kind kind, const char *dir)

@@ -44,10 +44,7 @@ static char *address_of(const char *base, const char *name, struct error *err)
     static const char *const schemes[] = {"http://", "https://", "ftp://", "file://"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         if (strncasecmp(base, schemes[i], strlen(schemes[i])) == 0) {
-            char *url = path_join(base, name);
-            if (!url)
-                error_memory(err, name);
-            return url;
+            return error_if_null(path_join(base, name), err, name);
         }
     }
     address_error(base, ERROR_USAGE,

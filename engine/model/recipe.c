@@ -57,9 +57,7 @@ static char *value_text(const char *file, const config_setting_t *setting,
                             : "text in quotes");
         return NULL;
     }
-    if (!text)
-        error_memory(err, file);
-    return text;
+    return error_if_null(text, err, file);
 }
 
 static bool read_member(const char *file, const config_setting_t *setting, struct spec *recipe,

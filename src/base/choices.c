@@ -20,14 +20,7 @@
 
 char *choices_path(const char *name, struct error *err)
 {
-    char *folder = paths_cache_home(err);
-    if (!folder)
-        return NULL;
-    char *path = path_join(folder, name);
-    free(folder);
-    if (!path)
-        error_memory(err, name);
-    return path;
+    return path_below(paths_cache_home(err), name, err);
 }
 
 /* The length of a line's key (three fields); 0: it has none. */

@@ -47,6 +47,13 @@ bool error_memory(struct error *err, const char *what)
     return error_set(err, ERROR_FAILED, "out of memory (%s)", what);
 }
 
+void *error_if_null(void *made, struct error *err, const char *what)
+{
+    if (!made)
+        error_memory(err, what);
+    return made;
+}
+
 bool error_prefix(struct error *err, const char *format, ...)
 {
     char text[sizeof err->text];

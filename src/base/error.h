@@ -41,6 +41,8 @@ bool error_errno(struct error *err, const char *format, ...) __attribute__((form
 
 /* ERROR_FAILED, "out of memory (WHAT)". */
 bool error_memory(struct error *err, const char *what);
+/* `made`, which is NULL where memory ran out: then that error is set. */
+void *error_if_null(void *made, struct error *err, const char *what);
 
 /* Put "PREFIX: " before the text that *err already holds; returns false. */
 bool error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -226,3 +226,10 @@ char *path_join(const char *directory, const char *name)
     return text_format("%s%s%s", directory, length && directory[length - 1] == '/' ? "" : "/",
                        name);
 }
+
+char *path_below(char *directory, const char *name, struct error *err)
+{
+    char *path = directory ? error_if_null(path_join(directory, name), err, name) : NULL;
+    free(directory);
+    return path;
+}

@@ -55,3 +55,5 @@ bool make_directories(const char *path, unsigned mode, struct error *err);
 
 /* "DIR/NAME" in a new string the caller frees; NULL when memory ran out. */
 char *path_join(const char *directory, const char *name);
+/* The same of a directory that is freed, with an error; NULL, of which *err is told, stays NULL. */
+char *path_below(char *directory, const char *name, struct error *err);

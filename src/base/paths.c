@@ -35,9 +35,7 @@ static char *xdg_directory(const struct place *place, struct error *err)
     }
     char *path =
         value ? path_join(value, "dpartui") : text_format("%s/%s/dpartui", home, place->below_home);
-    if (!path)
-        error_memory(err, place->variable);
-    return path;
+    return error_if_null(path, err, place->variable);
 }
 
 char *paths_data_home(struct error *err)
@@ -229,12 +227,8 @@ static bool model_in(const char *directory, void *context)
 
 char *paths_find_model(const char *name, struct error *err)
 {
-    if (paths_is_model_file(name)) {
-        char *copy = strdup(name);
-        if (!copy)
-            error_memory(err, name);
-        return copy;
-    }
+    if (paths_is_model_file(name))
+        return error_if_null(strdup(name), err, name);
     struct model_search search = {.name = name, .searched = TEXT_INIT};
     paths_visit_models(model_in, &search);
     if (!search.found) {
@@ -252,10 +246,7 @@ char *paths_sibling_program(const char *name, struct error *err)
     if (path && access(path, X_OK) == 0)
         return path;
     free(path);
-    path = strdup(name);
-    if (!path)
-        error_memory(err, name);
-    return path;
+    return error_if_null(strdup(name), err, name);
 }
 
 char *paths_own_file(const char *name, struct error *err)
@@ -264,8 +255,5 @@ char *paths_own_file(const char *name, struct error *err)
     if (path && access(path, R_OK) == 0)
         return path;
     free(path);
-    path = path_join(DPARTUI_PKGLIBDIR, name);
-    if (!path)
-        error_memory(err, name);
-    return path;
+    return error_if_null(path_join(DPARTUI_PKGLIBDIR, name), err, name);
 }

@@ -15,18 +15,12 @@
 char *run_spec_absolute_path(const char *path, struct error *err)
 {
     char directory[PATH_MAX];
-    char *absolute = NULL;
-    if (path[0] == '\0' || path[0] == '/') {
-        absolute = strdup(path);
-    } else if (!getcwd(directory, sizeof directory)) {
-        error_errno(err, "%s: cannot find the working directory", path);
-        return NULL;
-    } else {
-        absolute = path_join(directory, path);
-    }
-    if (!absolute)
-        error_memory(err, path);
-    return absolute;
+    if (path[0] == '\0' || path[0] == '/')
+        return error_if_null(strdup(path), err, path);
+    if (getcwd(directory, sizeof directory))
+        return error_if_null(path_join(directory, path), err, path);
+    error_errno(err, "%s: cannot find the working directory", path);
+    return NULL;
 }
 
 static bool make_absolute(char **path, struct error *err)

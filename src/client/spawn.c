@@ -173,12 +173,7 @@ static char *log_folder(struct error *err)
 
 char *spawn_log_path(struct error *err)
 {
-    char *directory = log_folder(err);
-    char *path = directory ? path_join(directory, "engine.log") : NULL;
-    if (directory && !path)
-        error_memory(err, "engine.log");
-    free(directory);
-    return path;
+    return path_below(log_folder(err), "engine.log", err);
 }
 
 static bool open_log(int *fd, struct error *err)

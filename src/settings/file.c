@@ -42,9 +42,7 @@ static char *value_text(const config_setting_t *setting, enum value_kind kind, s
         error_set(err, ERROR_USAGE, "wants %s", wanted[kind]);
         return NULL;
     }
-    if (!text)
-        error_memory(err, "configuration");
-    return text;
+    return error_if_null(text, err, "configuration");
 }
 
 /* Take a value over, and remember whose it is. */

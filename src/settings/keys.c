@@ -85,8 +85,5 @@ char *settings_key_text(size_t key, const struct spec *spec, const struct prefer
     const char *name = settings_keys[key].name, *member = strchr(name, '.') + 1;
     if (!is_preference(name))
         return spec_get(spec, member, err);
-    char *text = strdup(preferences_get(preferences, member));
-    if (!text)
-        error_memory(err, "configuration");
-    return text;
+    return error_if_null(strdup(preferences_get(preferences, member)), err, "configuration");
 }

@@ -72,12 +72,8 @@ static bool user_file(const char *name, char **path, struct error *err)
     *path = NULL;
     if ((!home || home[0] != '/') && (!config_home || config_home[0] != '/'))
         return true;
-    char *directory = paths_config_home(err);
-    if (!directory)
-        return false;
-    *path = path_join(directory, name);
-    free(directory);
-    return *path || error_memory(err, "configuration");
+    *path = path_below(paths_config_home(err), name, err);
+    return *path;
 }
 
 bool settings_saved_path(char **path, struct error *err)

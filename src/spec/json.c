@@ -116,9 +116,7 @@ static char *json_text(const char *key, const json_t *value, struct error *err)
         error_set(err, ERROR_USAGE, "'%s' has a value of the wrong type", key);
         return NULL;
     }
-    if (!text)
-        error_memory(err, key);
-    return text;
+    return error_if_null(text, err, key);
 }
 
 bool spec_change(struct spec *spec, const json_t *object, struct error *err)

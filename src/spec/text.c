@@ -143,8 +143,5 @@ char *spec_get(const struct spec *spec, const char *key, struct error *err)
         error_set(err, ERROR_USAGE, "there is no setting '%s'", key);
         return NULL;
     }
-    char *text = spec_field_text(spec, field);
-    if (!text)
-        error_memory(err, key);
-    return text;
+    return error_if_null(spec_field_text(spec, field), err, key);
 }

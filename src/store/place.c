@@ -12,12 +12,7 @@
 
 char *store_default_path(struct error *err)
 {
-    char *home = paths_data_home(err);
-    char *path = home ? path_join(home, "runs.db") : NULL;
-    if (home && !path)
-        error_memory(err, "path of the run store");
-    free(home);
-    return path;
+    return path_below(paths_data_home(err), "runs.db", err);
 }
 
 /* Nobody else may put files in the place of ours. */

@@ -22,23 +22,18 @@
 
 static char *folder(struct error *err)
 {
-    char *home = paths_data_home(err);
-    char *path = home ? path_join(home, "comparisons") : NULL;
-    if (home && !path)
-        error_memory(err, "comparisons");
-    free(home);
-    return path;
+    return path_below(paths_data_home(err), "comparisons", err);
 }
 
 /* FOLDER/ID and an ending. */
 static char *file_of(const char *id, const char *ending, struct error *err)
 {
     char *directory = folder(err);
-    char *path = directory ? text_format("%s/%s%s", directory, id, ending) : NULL;
-    if (directory && !path)
-        error_memory(err, "comparison");
+    if (!directory)
+        return NULL;
+    char *path = text_format("%s/%s%s", directory, id, ending);
     free(directory);
-    return path;
+    return error_if_null(path, err, "comparison");
 }
 
 static bool is_id(const char *id)

@@ -109,18 +109,14 @@ static bool lock_temporary(struct picture_cache *cache, bool *locked, struct err
 /* Names of the entry and its temporary file. False: *why, there is no place for them. */
 static bool name_entry(struct picture_cache *cache, struct error *why)
 {
-    char *home = paths_cache_home(why);
-    char *folder = home ? path_join(home, "pictures") : NULL;
+    char *folder = path_below(paths_cache_home(why), "pictures", why);
     bool ok = folder && make_directories(folder, 0700, why);
-    if (home && !folder)
-        error_memory(why, "pictures");
     if (ok) {
         cache->path = text_format("%s/%016llx.pictures", folder, (unsigned long long)cache->name);
         cache->temporary = text_format("%s/%016llx.new", folder, (unsigned long long)cache->name);
         ok = (cache->path && cache->temporary) || error_memory(why, "pictures");
     }
     free(folder);
-    free(home);
     return ok;
 }
 

@@ -10,32 +10,30 @@ void build_rows(struct builder *b, bool global_batch)
     b->rows = global_batch ? b->core->request.global_rows : b->core->request.rows;
 }
 
+static struct buffer *new_buffer(struct builder *b, enum buffer_region region, size_t bytes,
+                                 struct error *err)
+{
+    return error_if_null(pool_add(&b->core->pool, region, bytes), err, "a plan's buffers");
+}
+
 struct buffer *build_buffer(struct builder *b, size_t bytes, struct error *err)
 {
-    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_PLANNED, bytes);
-    if (!buffer)
-        error_memory(err, "a plan's buffers");
-    return buffer;
+    return new_buffer(b, BUFFER_PLANNED, bytes, err);
 }
 
 struct buffer *build_scratch(struct builder *b, size_t bytes, struct error *err)
 {
-    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_SCRATCH, bytes);
-    if (!buffer) {
-        error_memory(err, "a plan's buffers");
-        return NULL;
-    }
-    build_use(b, buffer);
+    struct buffer *buffer = new_buffer(b, BUFFER_SCRATCH, bytes, err);
+    if (buffer)
+        build_use(b, buffer);
     return buffer;
 }
 
 struct buffer *build_input_buffer(struct builder *b, size_t bytes, struct error *err)
 {
-    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_INPUT, bytes);
-    if (!buffer) {
-        error_memory(err, "a plan's buffers");
+    struct buffer *buffer = new_buffer(b, BUFFER_INPUT, bytes, err);
+    if (!buffer)
         return NULL;
-    }
     buffer->offset = b->core->input_bytes;
     b->core->input_bytes += buffer->size;
     return buffer;
@@ -43,12 +41,9 @@ struct buffer *build_input_buffer(struct builder *b, size_t bytes, struct error 
 
 struct buffer *build_fixed(struct builder *b, void *data, struct error *err)
 {
-    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_FIXED, 0);
-    if (!buffer) {
-        error_memory(err, "a plan's buffers");
-        return NULL;
-    }
-    buffer->data = data;
+    struct buffer *buffer = new_buffer(b, BUFFER_FIXED, 0, err);
+    if (buffer)
+        buffer->data = data;
     return buffer;
 }
 

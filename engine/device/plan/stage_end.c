@@ -17,12 +17,9 @@ static struct buffer *end_buffer(struct builder *b, enum stage_end end, int valu
                                  struct error *err)
 {
     struct buffer *buffer = pool_add(&b->core->pool, BUFFER_END, bytes_of(b, value));
-    if (!buffer) {
-        error_memory(err, "a plan's buffers");
-        return NULL;
-    }
-    buffer->offset = end;
-    return buffer;
+    if (buffer)
+        buffer->offset = end;
+    return error_if_null(buffer, err, "a plan's buffers");
 }
 
 static bool run_copy(struct plan *plan, void *layer, struct error *err)

@@ -184,11 +184,9 @@ static json_t *tensor_json(const struct spec *spec, const struct net *net,
         bytes = (count - 1) * slice.gather_bytes * (double)batch + replicated_bytes(&slice);
         net_slice_free(&slice);
     }
-    json_t *object =
-        json_pack("{s:o, s:i, s:f}", "devices", devices, "gathers", gathers, "bytes", bytes);
-    if (!object)
-        error_memory(err, "description of the model");
-    return object;
+    return error_if_null(
+        json_pack("{s:o, s:i, s:f}", "devices", devices, "gathers", gathers, "bytes", bytes), err,
+        "description of the model");
 }
 
 static bool lay_out(struct spec *spec, const struct net *net, long rows,

@@ -17,17 +17,13 @@ static char *checkpoint_of_run(long run, bool best, struct error *err)
     long steps = -1;
     /* Also for a private engine, which keeps none of its own. */
     char *parent = checkpoint_default_folder(err);
-    char *folder = parent ? text_format("%s/%ld", parent, run) : NULL;
-    bool ok = folder;
-    if (parent && !folder)
-        error_memory(err, "checkpoints");
-    ok = ok && (best ? checkpoint_find_best(folder, LONG_MAX, &steps, err)
-                     : checkpoint_find(folder, &steps, err));
+    char *folder =
+        parent ? error_if_null(text_format("%s/%ld", parent, run), err, "checkpoints") : NULL;
+    bool ok = folder && (best ? checkpoint_find_best(folder, LONG_MAX, &steps, err)
+                              : checkpoint_find(folder, &steps, err));
     if (!ok && err->kind == ERROR_ABSENT)
         error_set(err, ERROR_FAILED, "run %ld has no checkpoint in %s", run, parent);
-    char *path = ok ? checkpoint_path(folder, steps) : NULL;
-    if (ok && !path)
-        error_memory(err, "checkpoints");
+    char *path = ok ? error_if_null(checkpoint_path(folder, steps), err, "checkpoints") : NULL;
     free(folder);
     free(parent);
     return path;
@@ -56,10 +52,7 @@ char *weights_path(const json_t *params, struct error *err)
         error_set(err, ERROR_USAGE, "%s: %s", file, strerror(errno));
         return NULL;
     }
-    char *path = strdup(file);
-    if (!path)
-        error_memory(err, file);
-    return path;
+    return error_if_null(strdup(file), err, file);
 }
 
 bool task_weights(struct task *task, const json_t *params, json_t **result, struct error *err)
