@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "engine/board/event_file.h"
 
@@ -93,12 +94,6 @@ bool board_open(struct board **out, const char *directory, long run, bool resume
     return true;
 }
 
-static double number(const json_t *event, const char *key)
-{
-    const json_t *value = json_object_get(event, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 void board_put_settings(struct board *board, const json_t *settings, double wall_time)
 {
     struct event_setting list[SETTINGS];
@@ -141,13 +136,13 @@ static void put_point(struct board *board)
 
 static void take_step(struct board *board, const json_t *event, double wall_time)
 {
-    double rows = number(event, "rows");
+    double rows = member_number(event, "rows");
     board->steps++;
     board->rows += rows;
-    board->loss += number(event, "loss") * rows;
-    board->correct += number(event, "correct");
-    board->seconds += number(event, "seconds");
-    board->lr = number(event, "lr");
+    board->loss += member_number(event, "loss") * rows;
+    board->correct += member_number(event, "correct");
+    board->seconds += member_number(event, "seconds");
+    board->lr = member_number(event, "lr");
     board->step = json_integer_value(json_object_get(event, "step"));
     board->wall_time = wall_time;
     if (board->steps >= board->every)
@@ -156,21 +151,22 @@ static void take_step(struct board *board, const json_t *event, double wall_time
 
 static void put_kept_point(struct board *board, const json_t *event, double wall_time)
 {
-    const struct event_scalar scalars[] = {{"train/loss", number(event, "train_loss")},
-                                           {"train/accuracy", number(event, "train_acc")},
-                                           {"learning_rate", number(event, "lr")},
-                                           {"samples_per_s", number(event, "samples_per_s")}};
+    const struct event_scalar scalars[] = {
+        {"train/loss", member_number(event, "train_loss")},
+        {"train/accuracy", member_number(event, "train_acc")},
+        {"learning_rate", member_number(event, "lr")},
+        {"samples_per_s", member_number(event, "samples_per_s")}};
     event_file_put(&board->file, wall_time, json_integer_value(json_object_get(event, "step")),
                    scalars, sizeof scalars / sizeof *scalars);
 }
 
 static void put_epoch(struct board *board, const json_t *event, double wall_time)
 {
-    const struct event_scalar scalars[] = {{"test/loss", number(event, "test_loss")},
-                                           {"test/accuracy", number(event, "test_acc")},
-                                           {"validation/loss", number(event, "val_loss")},
-                                           {"validation/accuracy", number(event, "val_acc")},
-                                           {"gradient_norm", number(event, "grad_norm")}};
+    const struct event_scalar scalars[] = {{"test/loss", member_number(event, "test_loss")},
+                                           {"test/accuracy", member_number(event, "test_acc")},
+                                           {"validation/loss", member_number(event, "val_loss")},
+                                           {"validation/accuracy", member_number(event, "val_acc")},
+                                           {"gradient_norm", member_number(event, "grad_norm")}};
     put_point(board);
     event_file_put(&board->file, wall_time, json_integer_value(json_object_get(event, "step")),
                    scalars, sizeof scalars / sizeof *scalars);
@@ -180,8 +176,8 @@ static void put_epoch(struct board *board, const json_t *event, double wall_time
 /* Of a run that kept its test rows for the end. */
 static void put_test(struct board *board, const json_t *event, double wall_time)
 {
-    const struct event_scalar scalars[] = {{"test/loss", number(event, "test_loss")},
-                                           {"test/accuracy", number(event, "test_acc")}};
+    const struct event_scalar scalars[] = {{"test/loss", member_number(event, "test_loss")},
+                                           {"test/accuracy", member_number(event, "test_acc")}};
     if (json_object_get(event, "tested"))
         event_file_put(&board->file, wall_time, json_integer_value(json_object_get(event, "steps")),
                        scalars, sizeof scalars / sizeof *scalars);

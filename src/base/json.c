@@ -228,10 +228,27 @@ double member_score(const json_t *object)
     return isnan(score) ? member_number(object, "test_acc") : score;
 }
 
+double member_positive(const json_t *object, const char *key)
+{
+    double value = member_number(object, key);
+    return isfinite(value) && value > 0 ? value : 0;
+}
+
+json_int_t member_integer(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
 const char *member_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : "-";
+}
+
+const char *member_string(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
 }
 
 void print_json(const json_t *value)

@@ -64,8 +64,14 @@ double member_number(const json_t *object, const char *key);
 /* What an epoch, or a run's newest one, is compared by: its accuracy on validation rows, where it
  * has one, else that on test rows. NAN: neither is known. */
 double member_score(const json_t *object);
+/* A number that is above 0, else 0. */
+double member_positive(const json_t *object, const char *key);
+/* A whole number; 0 when it is missing or null. */
+json_int_t member_integer(const json_t *object, const char *key);
 /* A string member; "-" when it is missing or null. */
 const char *member_text(const json_t *object, const char *key);
+/* The same; "" then. */
+const char *member_string(const json_t *object, const char *key);
 
 /* A JSON value on standard output, with a newline after it. */
 void print_json(const json_t *value);

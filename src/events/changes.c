@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 
 static const struct {
@@ -39,18 +40,12 @@ const char *retune_text(char *buffer, size_t size, const char *what,
     return buffer;
 }
 
-static double number_of(const json_t *event, const char *key)
-{
-    const json_t *value = json_object_get(event, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 const char *event_retune_text(char *buffer, size_t size, const json_t *event)
 {
     const char *what = json_string_value(json_object_get(event, "what"));
-    const struct retune_figures figures = {
-        number_of(event, "from"), number_of(event, "to"), number_of(event, "scale"),
-        (double)json_integer_value(json_object_get(event, "step"))};
+    const struct retune_figures figures = {member_number(event, "from"), member_number(event, "to"),
+                                           member_number(event, "scale"),
+                                           (double)member_integer(event, "step")};
     return retune_text(buffer, size, what ? what : "?", &figures);
 }
 
@@ -63,8 +58,7 @@ const char *event_shares_text(char *buffer, size_t size, const json_t *event)
     for (size_t i = 0; i < json_array_size(shares); i++)
         text_printf(&text, "%s%lld", i > 0 ? "," : "",
                     (long long)json_integer_value(json_array_get(shares, i)));
-    text_printf(&text, " after step %lld: %s",
-                (long long)json_integer_value(json_object_get(event, "step")),
+    text_printf(&text, " after step %lld: %s", (long long)member_integer(event, "step"),
                 reason ? reason : "?");
     const char *all = text_cstr(&text);
     snprintf(buffer, size, "%s", all ? all : "shares");

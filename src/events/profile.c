@@ -4,22 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double number(const json_t *object, const char *key)
-{
-    double value = json_number_value(json_object_get(object, key));
-    return isfinite(value) && value > 0 ? value : 0;
-}
+#include "base/json.h"
 
 static double number_at(const json_t *array, size_t index)
 {
     double value = json_number_value(json_array_get(array, index));
     return isfinite(value) && value > 0 ? value : 0;
-}
-
-static const char *text(const json_t *object, const char *key)
-{
-    const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "";
 }
 
 static double ratio(double a, double b)
@@ -29,18 +19,18 @@ static double ratio(double a, double b)
 
 double profile_event_steps(const json_t *event)
 {
-    return number(event, "steps");
+    return member_positive(event, "steps");
 }
 
 double profile_event_step_s(const json_t *event)
 {
-    return ratio(number(event, "seconds"), number(event, "steps"));
+    return ratio(member_positive(event, "seconds"), member_positive(event, "steps"));
 }
 
 double profile_event_unprofiled_s(const json_t *event, double *steps)
 {
-    *steps = number(event, "unprofiled_steps");
-    return ratio(number(event, "unprofiled_s"), *steps);
+    *steps = member_positive(event, "unprofiled_steps");
+    return ratio(member_positive(event, "unprofiled_s"), *steps);
 }
 
 size_t profile_event_devices(const json_t *event)
@@ -66,9 +56,9 @@ static double limit(const json_t *event, size_t device, const char *key)
 {
     size_t first, end;
     range(event, device, &first, &end);
-    const double value = number(device_at(event, first), key);
+    const double value = member_positive(device_at(event, first), key);
     for (size_t i = first + 1; i < end; i++)
-        if (number(device_at(event, i), key) != value)
+        if (member_positive(device_at(event, i), key) != value)
             return 0;
     return value;
 }
@@ -87,8 +77,8 @@ static void finish(struct profile_row *row, const json_t *event, size_t device)
     range(event, device, &first, &end);
     row->flops = ratio(row->flops, row->seconds);
     row->bytes = ratio(row->bytes, row->seconds);
-    row->share = ratio(row->seconds, number(event, "seconds") * (double)(end - first));
-    row->seconds = ratio(row->seconds, number(event, "steps"));
+    row->share = ratio(row->seconds, member_positive(event, "seconds") * (double)(end - first));
+    row->seconds = ratio(row->seconds, member_positive(event, "steps"));
     profile_event_limits(event, device, &row->flops_limit, &row->bytes_limit);
 }
 
@@ -97,17 +87,18 @@ static struct profile_row read_row(const json_t *event, const json_t *operation,
 {
     const json_t *seconds = json_object_get(operation, "seconds");
     const json_t *calls = json_object_get(operation, "calls");
-    struct profile_row row = {.layer = text(operation, "layer"),
-                              .kind = text(operation, "kind"),
-                              .direction = text(operation, "direction"),
-                              .method = text(operation, "method")};
+    struct profile_row row = {.layer = member_string(operation, "layer"),
+                              .kind = member_string(operation, "kind"),
+                              .direction = member_string(operation, "direction"),
+                              .method = member_string(operation, "method")};
     const json_t *flops = json_object_get(operation, "device_flops");
     const json_t *bytes = json_object_get(operation, "device_bytes");
     double rows = 0, all_rows = 0;
     size_t first, end;
     range(event, device, &first, &end);
     for (size_t i = 0; i < profile_event_devices(event); i++) {
-        double device_rows = number_at(calls, i) > 0 ? number(device_at(event, i), "rows") : 0;
+        double device_rows =
+            number_at(calls, i) > 0 ? member_positive(device_at(event, i), "rows") : 0;
         all_rows += device_rows;
         if (i < first || i >= end)
             continue;
@@ -118,9 +109,9 @@ static struct profile_row read_row(const json_t *event, const json_t *operation,
         row.bytes += number_at(bytes, i);
     }
     if (!flops)
-        row.flops = number(operation, "flops") * ratio(rows, all_rows);
+        row.flops = member_positive(operation, "flops") * ratio(rows, all_rows);
     if (!bytes)
-        row.bytes = number(operation, "bytes") * ratio(rows, all_rows);
+        row.bytes = member_positive(operation, "bytes") * ratio(rows, all_rows);
     finish(&row, event, device);
     return row;
 }
@@ -169,7 +160,7 @@ bool profile_event_outside(const json_t *event, size_t device, size_t index,
         (struct profile_row){.layer = "", .kind = parts[index].name, .direction = "", .method = ""};
     range(event, device, &first, &end);
     for (size_t i = first; i < end; i++)
-        row->seconds += number(device_at(event, i), parts[index].key);
+        row->seconds += member_positive(device_at(event, i), parts[index].key);
     finish(row, event, device);
     return true;
 }

@@ -10,18 +10,6 @@
 static const char *const names[] = {
     [TIMELINE_FORWARD] = "forward", [TIMELINE_BACKWARD] = "backward", [TIMELINE_UPDATE] = "update"};
 
-static double number(const json_t *object, const char *name)
-{
-    const double value = json_number_value(json_object_get(object, name));
-    return isfinite(value) && value > 0 ? value : 0;
-}
-
-static const char *text_of(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
 bool timeline_pass(const struct timeline *timeline, size_t stage, enum timeline_task task,
                    size_t index, double *from, double *to)
 {
@@ -37,8 +25,8 @@ bool timeline_pass(const struct timeline *timeline, size_t stage, enum timeline_
 static double busy_of(const struct timeline *timeline, size_t stage)
 {
     const json_t *object = json_array_get(timeline->list, stage);
-    const double passes =
-        timeline->micro_batches * (number(object, "forward_s") + number(object, "backward_s"));
+    const double passes = timeline->micro_batches * (member_positive(object, "forward_s") +
+                                                     member_positive(object, "backward_s"));
     double from = 0, to = 0;
     timeline_pass(timeline, stage, TIMELINE_UPDATE, 0, &from, &to);
     const double busy = passes + fmax(0, to - from);
@@ -80,12 +68,12 @@ static double transfers_of(const struct timeline *timeline, size_t stage)
 struct timeline timeline_read(const json_t *event)
 {
     struct timeline timeline = {
-        .step = number(event, "step"),
-        .seconds = number(event, "seconds"),
-        .micro_batches = number(event, "micro_batches"),
-        .pipelines = number(event, "pipelines"),
-        .predicted_bubble = number(event, "predicted_bubble"),
-        .predicted_s = number(event, "predicted_s"),
+        .step = member_positive(event, "step"),
+        .seconds = member_positive(event, "seconds"),
+        .micro_batches = member_positive(event, "micro_batches"),
+        .pipelines = member_positive(event, "pipelines"),
+        .predicted_bubble = member_positive(event, "predicted_bubble"),
+        .predicted_s = member_positive(event, "predicted_s"),
         .list = json_object_get(event, "stages"),
     };
     double most = 0;
@@ -105,8 +93,8 @@ struct timeline_stage timeline_stage(const struct timeline *timeline, size_t ind
     const json_t *object = json_array_get(timeline->list, index);
     const double busy = busy_of(timeline, index);
     return (struct timeline_stage){
-        .device = text_of(object, "device"),
-        .last_layer = text_of(object, "last_layer"),
+        .device = member_string(object, "device"),
+        .last_layer = member_string(object, "last_layer"),
         .busy = busy,
         .imbalance = fmax(0, 1 - timeline->fill_drain - busy - transfers_of(timeline, index))};
 }

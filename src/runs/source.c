@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/json.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "client/peer.h"
@@ -156,11 +157,6 @@ static bool has_engine(const struct run_source *source)
     return source->client || source->silent || store_has_writer(source->store);
 }
 
-static json_int_t number_of(const json_t *run)
-{
-    return json_integer_value(json_object_get(run, "run"));
-}
-
 /* The next engine will write the same of it; until then nobody else does. */
 static void mark_lost(const struct run_source *source, json_t *run)
 {
@@ -188,7 +184,7 @@ static bool numbers_of(const json_t *runs, json_t **numbers, struct error *err)
     bool ok = *numbers != NULL;
     json_array_foreach(runs, index, run)
     {
-        ok = ok && json_array_append_new(*numbers, json_integer(number_of(run))) == 0;
+        ok = ok && json_array_append_new(*numbers, json_integer(member_integer(run, "run"))) == 0;
     }
     return ok || error_memory(err, "runs");
 }
@@ -259,13 +255,8 @@ bool run_source_any(struct run_source *source, bool *any, struct error *err)
 static bool is_same_run(const json_t *a, const json_t *b)
 {
     double when = json_number_value(json_object_get(a, "submitted_at"));
-    return number_of(a) == number_of(b) &&
+    return member_integer(a, "run") == member_integer(b, "run") &&
            fabs(when - json_number_value(json_object_get(b, "submitted_at"))) < 1e-3;
-}
-
-static json_int_t member(const json_t *object, const char *key)
-{
-    return json_integer_value(json_object_get(object, key));
 }
 
 /* Of a run whose answer is thinned: has the store more epochs? Then what it lacks itself is all
@@ -273,10 +264,10 @@ static json_int_t member(const json_t *object, const char *key)
 static bool has_more_epochs(json_t *run, size_t live, const json_t *kept)
 {
     const json_t *thinned = json_object_get(kept, "thinned");
-    json_int_t done = member(run, "epochs_done");
-    json_int_t missing = member(thinned, "of") - member(thinned, "kept");
+    json_int_t done = member_integer(run, "epochs_done");
+    json_int_t missing = member_integer(thinned, "of") - member_integer(thinned, "kept");
     if (!json_object_get(run, "thinned") ||
-        member(kept, "epochs_done") - missing <= (json_int_t)live)
+        member_integer(kept, "epochs_done") - missing <= (json_int_t)live)
         return false;
     json_object_del(run, "thinned");
     if (missing > 0)

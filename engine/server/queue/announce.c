@@ -4,14 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "events/changes.h"
-
-static const char *text_of(const json_t *event, const char *key)
-{
-    const char *text = json_string_value(json_object_get(event, key));
-    return text ? text : "";
-}
 
 static const char *or_unknown(const char *text)
 {
@@ -65,19 +60,20 @@ static void announce_end(struct engine_log *log, long run, const struct spec *sp
                          const json_t *event)
 {
     struct text text = TEXT_INIT;
-    const char *status = text_of(event, "status"), *log_error = text_of(event, "log_error");
+    const char *status = member_string(event, "status"),
+               *log_error = member_string(event, "log_error");
     long long steps = (long long)json_integer_value(json_object_get(event, "steps"));
     if (*log_error)
         engine_log(log, MESSAGE_WARNING, run, "run %ld: %s: %s", run, or_unknown(spec->log),
                    log_error);
     if (strcmp(status, "failed") == 0) {
         engine_log(log, MESSAGE_ERROR, run, "run %ld failed after step %lld: %s", run, steps,
-                   or_unknown(text_of(event, "error")));
+                   or_unknown(member_string(event, "error")));
         return;
     }
     add_figures(&text, event);
     const char *figures = text_cstr(&text);
-    const char *reason = text_of(event, "reason");
+    const char *reason = member_string(event, "reason");
     if (strcmp(status, "done") == 0)
         engine_log(log, MESSAGE_INFO, run, "run %ld is done%s%s%s", run, figures ? figures : "",
                    *reason ? "; it ended early: " : "", reason);
@@ -90,7 +86,7 @@ static void announce_end(struct engine_log *log, long run, const struct spec *sp
 void announce_event(struct engine_log *log, long run, const struct spec *spec, const json_t *event)
 {
     char words[400];
-    const char *name = text_of(event, "event");
+    const char *name = member_string(event, "event");
     if (strcmp(name, "run") == 0)
         announce_begin(log, run, spec, event);
     else if (strcmp(name, "retune") == 0)
@@ -100,7 +96,7 @@ void announce_event(struct engine_log *log, long run, const struct spec *spec, c
         engine_log(log, MESSAGE_INFO, run, "run %ld: %s", run,
                    event_shares_text(words, sizeof words, event));
     else if (strcmp(name, "warning") == 0)
-        engine_log(log, MESSAGE_WARNING, run, "run %ld: %s", run, text_of(event, "text"));
+        engine_log(log, MESSAGE_WARNING, run, "run %ld: %s", run, member_string(event, "text"));
     else if (strcmp(name, "end") == 0)
         announce_end(log, run, spec, event);
 }

@@ -9,22 +9,11 @@
 /* About this many points make the curve of a run that ends as planned. */
 #define CURVE_AIM 256
 
-static long integer_of(const json_t *event, const char *key)
-{
-    return (long)json_integer_value(json_object_get(event, key));
-}
-
-static double number_of(const json_t *event, const char *key)
-{
-    const json_t *value = json_object_get(event, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 void curve_begin(struct curve *curve, const json_t *run_event)
 {
-    long steps = integer_of(run_event, "total_steps");
+    long steps = (long)member_integer(run_event, "total_steps");
     curve->stride = steps > CURVE_AIM ? (steps + CURVE_AIM - 1) / CURVE_AIM : 1;
-    curve->train_rows = integer_of(run_event, "train_rows");
+    curve->train_rows = (long)member_integer(run_event, "train_rows");
 }
 
 static struct point merged(const struct point *first, const struct point *second)
@@ -75,16 +64,16 @@ static double passes(struct curve *curve, long epoch, long rows)
 
 bool curve_add(struct curve *curve, const json_t *step_event, struct point *point)
 {
-    long rows = integer_of(step_event, "rows");
+    long rows = (long)member_integer(step_event, "rows");
     struct point step = {
-        .epoch = passes(curve, integer_of(step_event, "epoch"), rows),
-        .step = integer_of(step_event, "step"),
+        .epoch = passes(curve, (long)member_integer(step_event, "epoch"), rows),
+        .step = (long)member_integer(step_event, "step"),
         .steps = 1,
         .rows = rows,
-        .correct = integer_of(step_event, "correct"),
-        .loss_sum = number_of(step_event, "loss") * (double)rows,
-        .seconds = number_of(step_event, "seconds"),
-        .lr = number_of(step_event, "lr"),
+        .correct = (long)member_integer(step_event, "correct"),
+        .loss_sum = member_number(step_event, "loss") * (double)rows,
+        .seconds = member_number(step_event, "seconds"),
+        .lr = member_number(step_event, "lr"),
     };
     curve->open = curve->open.steps ? merged(&curve->open, &step) : step;
     return curve->open.steps >= curve->stride && curve_end(curve, point);

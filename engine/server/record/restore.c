@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "engine/server/record/labels.h"
 #include "spec/json.h"
 
@@ -19,17 +20,6 @@ static char *copy_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? strdup(text) : NULL;
-}
-
-static double take_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static long take_count(const json_t *object, const char *key)
-{
-    return (long)json_integer_value(json_object_get(object, key));
 }
 
 static enum record_status status_of(const json_t *object)
@@ -51,20 +41,20 @@ static void take_figures(struct record *record, const json_t *object)
     record->ended = record->away = true;
     record->model = copy_text(object, "model");
     record->data = copy_text(object, "data");
-    record->params = take_count(object, "params");
-    record->epochs = take_count(object, "epochs");
-    record->epochs_done = record->epochs_received = take_count(object, "epochs_done");
-    record->retunes = take_count(object, "retunes");
-    record->train_acc = take_number(object, "train_acc");
-    record->test_acc = take_number(object, "test_acc");
-    record->best_test_acc = take_number(object, "best_test_acc");
-    record->val_acc = take_number(object, "val_acc");
-    record->best_val_acc = take_number(object, "best_val_acc");
-    record->s_per_epoch = take_number(object, "s_per_epoch");
-    record->samples_per_s = take_number(object, "samples_per_s");
-    record->submitted_at = take_number(object, "submitted_at");
-    record->started_at = take_number(object, "started_at");
-    record->ended_at = take_number(object, "ended_at");
+    record->params = (long)member_integer(object, "params");
+    record->epochs = (long)member_integer(object, "epochs");
+    record->epochs_done = record->epochs_received = (long)member_integer(object, "epochs_done");
+    record->retunes = (long)member_integer(object, "retunes");
+    record->train_acc = member_number(object, "train_acc");
+    record->test_acc = member_number(object, "test_acc");
+    record->best_test_acc = member_number(object, "best_test_acc");
+    record->val_acc = member_number(object, "val_acc");
+    record->best_val_acc = member_number(object, "best_val_acc");
+    record->s_per_epoch = member_number(object, "s_per_epoch");
+    record->samples_per_s = member_number(object, "samples_per_s");
+    record->submitted_at = member_number(object, "submitted_at");
+    record->started_at = member_number(object, "started_at");
+    record->ended_at = member_number(object, "ended_at");
     warnings_restore(&record->warnings, json_object_get(object, "warnings"),
                      json_object_get(object, "warning_counts"), record->submitted_at);
     take_text(record->note, sizeof record->note, object, "note");
@@ -76,7 +66,7 @@ struct record *record_restore(const json_t *object)
 {
     struct spec spec;
     struct error ignored = ERROR_INIT;
-    long number = take_count(object, "run");
+    long number = (long)member_integer(object, "run");
     spec_init(&spec);
     /* A spec with fields of another version is better than none. */
     bool known = spec_from_json(&spec, json_object_get(object, "spec"), &ignored);
@@ -101,17 +91,17 @@ static double or_zero(double value)
 /* What point_json wrote, back to the sums that it was made of. */
 static struct point point_of(const json_t *event)
 {
-    long rows = take_count(event, "rows");
-    double rate = or_zero(take_number(event, "samples_per_s"));
+    long rows = (long)member_integer(event, "rows");
+    double rate = or_zero(member_number(event, "samples_per_s"));
     return (struct point){
-        .epoch = or_zero(take_number(event, "epoch")),
-        .step = take_count(event, "step"),
-        .steps = take_count(event, "steps"),
+        .epoch = or_zero(member_number(event, "epoch")),
+        .step = (long)member_integer(event, "step"),
+        .steps = (long)member_integer(event, "steps"),
         .rows = rows,
-        .correct = lround(or_zero(take_number(event, "train_acc")) * (double)rows),
-        .loss_sum = take_number(event, "train_loss") * (double)rows,
+        .correct = lround(or_zero(member_number(event, "train_acc")) * (double)rows),
+        .loss_sum = member_number(event, "train_loss") * (double)rows,
         .seconds = rate > 0 ? (double)rows / rate : 0,
-        .lr = take_number(event, "lr"),
+        .lr = member_number(event, "lr"),
     };
 }
 
