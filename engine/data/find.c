@@ -178,7 +178,7 @@ static bool find_own(const char *name, struct found *found, struct error *err)
                          name);
     if (stat(name, &info) != 0)
         return error_errno(err, "%s: cannot stat", name);
-    const bool archive = !S_ISDIR(info.st_mode) && npz_present(name);
+    const bool archive = !S_ISDIR(info.st_mode) && text_ends_in(name, ".npz");
     if (!S_ISDIR(info.st_mode) && !archive)
         return error_set(err, ERROR_USAGE,
                          "%s: not a folder: --data takes the folder that holds the files, or one "

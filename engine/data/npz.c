@@ -8,12 +8,6 @@
 #include "engine/data/dataset.h"
 #include "engine/data/npy.h"
 
-bool npz_present(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npz") == 0;
-}
-
 /* Where number [n][c][y][x] of pictures is among those stored. */
 struct layout {
     size_t n, c, y, x;

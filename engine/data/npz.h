@@ -10,6 +10,5 @@
  * vectors as rows x numbers; bytes, which the network sees as pixels, or floating point numbers,
  * which it sees as they are. Labels are whole numbers from 0.
  */
-bool npz_present(const char *path);
 bool npz_describe(const char *path, struct dataset *shape, int *test_rows, struct error *err);
 bool npz_load(const char *path, struct dataset *train, struct dataset *test, struct error *err);

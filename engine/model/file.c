@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "engine/model/layers.h"
 #include "engine/model/recipe.h"
 #include "engine/model/text.h"
@@ -123,9 +124,7 @@ static char *name_from_path(const char *path)
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
     size_t length = strlen(base);
-    if (length > 5 && strcmp(base + length - 5, ".conf") == 0)
-        length -= 5;
-    return strndup(base, length);
+    return strndup(base, text_ends_in(base, ".conf") ? length - strlen(".conf") : length);
 }
 
 static bool read_head(const char *path, const config_setting_t *root, struct net *net,

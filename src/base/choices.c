@@ -95,7 +95,6 @@ static bool write_choices(const struct choices *file, const char *key, const cha
                           struct error *err)
 {
     struct text text = TEXT_INIT;
-    struct file_writer writer = FILE_WRITER_INIT;
     char *data = read_choices(file->path);
     if (!data)
         return error_memory(err, file->path);
@@ -104,13 +103,7 @@ static bool write_choices(const struct choices *file, const char *key, const cha
     if (choice)
         text_printf(&text, "%s\t%s\n", key, choice);
     free(data);
-    bool ok = text.failed ? error_memory(err, file->path)
-                          : file_writer_open(&writer, file->path, err) &&
-                                file_writer_put(&writer, text.data, text.length, err) &&
-                                file_writer_commit(&writer, err);
-    file_writer_abort(&writer);
-    text_free(&text);
-    return ok;
+    return file_write(file->path, &text, err);
 }
 
 /* -1 when it cannot be had: whoever holds it may be stopped, and waits must end. */

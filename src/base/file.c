@@ -197,6 +197,17 @@ void file_writer_abort(struct file_writer *writer)
     *writer = (struct file_writer)FILE_WRITER_INIT;
 }
 
+bool file_write(const char *path, struct text *text, struct error *err)
+{
+    struct file_writer writer = FILE_WRITER_INIT;
+    bool ok =
+        (text_cstr(text) || error_memory(err, path)) && file_writer_open(&writer, path, err) &&
+        file_writer_put(&writer, text->data, text->length, err) && file_writer_commit(&writer, err);
+    file_writer_abort(&writer);
+    text_free(text);
+    return ok;
+}
+
 bool make_directories(const char *path, unsigned mode, struct error *err)
 {
     char *copy = strdup(path);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 /*
  * Read a whole regular file of at most `limit` bytes. *data is a new buffer with a NUL after the
@@ -49,6 +50,8 @@ bool file_writer_put(struct file_writer *writer, const void *data, size_t length
                      struct error *err);
 bool file_writer_commit(struct file_writer *writer, struct error *err);
 void file_writer_abort(struct file_writer *writer);
+/* Such a file of a text, which is freed; the error, too, when an append to that had failed. */
+bool file_write(const char *path, struct text *text, struct error *err);
 
 /* Make `path` and its parents (mode as mkdir's); existing directories are fine. */
 bool make_directories(const char *path, unsigned mode, struct error *err);

@@ -172,8 +172,7 @@ static char *beside_program(const char *name)
 
 bool paths_is_model_file(const char *name)
 {
-    size_t length = strlen(name);
-    return strchr(name, '/') || (length > 5 && strcmp(name + length - 5, ".conf") == 0);
+    return strchr(name, '/') || text_ends_in(name, ".conf");
 }
 
 /* A directory in a new string, which is freed. */

@@ -80,6 +80,15 @@ const char *text_cstr(struct text *text)
     return text->data ? text->data : "";
 }
 
+char *text_take(struct text *text)
+{
+    if (!text_cstr(text))
+        text_free(text);
+    char *string = text->data;
+    *text = (struct text)TEXT_INIT;
+    return string;
+}
+
 void text_free(struct text *text)
 {
     free(text->data);
@@ -125,6 +134,12 @@ bool parse_double(const char *string, double low, double high, double *out)
         return false;
     *out = value;
     return true;
+}
+
+bool text_ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
 bool text_has_controls(const char *text)

@@ -28,7 +28,12 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 void text_consume(struct text *text, size_t count);
 /* The string so far, "" when empty; NULL when an append failed. Owned by `text`. */
 const char *text_cstr(struct text *text);
+/* The string, for the caller to free; NULL when an append failed. `text` has nothing any more. */
+char *text_take(struct text *text);
 void text_free(struct text *text);
+
+/* Does a text end in `end`, and have something before it? */
+bool text_ends_in(const char *text, const char *end);
 
 /* Does the text hold control characters, of one byte or U+0080 to U+009F? */
 bool text_has_controls(const char *text);

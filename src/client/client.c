@@ -27,14 +27,10 @@ bool client_is_lost(const struct client *client)
     return client->lost;
 }
 
-int client_fd(const struct client *client)
+struct pollfd client_poll(const struct client *client)
 {
-    return client->fd;
-}
-
-bool client_wants_write(const struct client *client)
-{
-    return client->out.length > 0;
+    return (struct pollfd){.fd = client->fd,
+                           .events = (short)(POLLIN | (client->out.length ? POLLOUT : 0))};
 }
 
 static bool connection_lost(struct client *client, struct error *err)
@@ -244,8 +240,7 @@ bool client_call(struct client *client, const char *method, json_t *params, doub
         if (now >= look)
             look = now + CLIENT_SILENT;
         double left = fmin(deadline, look) - now;
-        struct pollfd wait = {.fd = client->fd,
-                              .events = (short)(POLLIN | (client->out.length ? POLLOUT : 0))};
+        struct pollfd wait = client_poll(client);
         if (poll(&wait, 1, (int)(left * 1000) + 1) < 0 && errno != EINTR)
             return error_errno(err, "cannot wait for the engine");
     }

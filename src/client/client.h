@@ -2,6 +2,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -22,9 +23,8 @@ pid_t client_engine(const struct client *client);
 /* Did a call fail because the engine has closed the connection? */
 bool client_is_lost(const struct client *client);
 
-/* For poll(): the socket, and whether it should also be polled for writing. */
-int client_fd(const struct client *client);
-bool client_wants_write(const struct client *client);
+/* For poll(): the socket, also for writing where there is something to write. */
+struct pollfd client_poll(const struct client *client);
 
 /*
  * Queue a request without waiting; `params` is stolen (NULL: none). *id identifies the response.

@@ -132,9 +132,7 @@ bool session_wait(struct client *client, long id, session_notified *notified, vo
                 return false;
             continue;
         }
-        struct pollfd wait = {.fd = client_fd(client),
-                              .events =
-                                  (short)(POLLIN | (client_wants_write(client) ? POLLOUT : 0))};
+        struct pollfd wait = client_poll(client);
         if (poll(&wait, 1, -1) < 0 && errno != EINTR)
             return error_errno(err, "cannot wait for the engine");
     }

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "commands/check_checkpoints.h"
 #include "commands/display.h"
@@ -118,7 +119,6 @@ static bool check_the_checkpoints(struct checking *c, const char *folder, const 
 /* Damaged stores next to the one that is used, which may hold runs that nothing else has. */
 static void list_set_aside(struct checking *c, const char *path, json_t *result)
 {
-    static const char *const parts[] = {"-wal", "-shm"};
     json_t *list = json_array();
     char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
     if (slash)
@@ -126,11 +126,9 @@ static void list_set_aside(struct checking *c, const char *path, json_t *result)
     DIR *directory = slash ? opendir(folder) : NULL;
     for (const struct dirent *entry; directory && (entry = readdir(directory));) {
         const char *name = entry->d_name, *base = slash + 1;
-        size_t length = strlen(base), all = strlen(name);
-        bool part = false;
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-            part = part || (all > 4 && strcmp(name + all - 4, parts[i]) == 0);
-        if (part || strncmp(name, base, length) != 0 ||
+        size_t length = strlen(base);
+        if (text_ends_in(name, "-wal") || text_ends_in(name, "-shm") ||
+            strncmp(name, base, length) != 0 ||
             strncmp(name + length, ".damaged-", strlen(".damaged-")) != 0)
             continue;
         char *file = path_join(folder, name);

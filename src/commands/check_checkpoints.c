@@ -20,20 +20,9 @@
 #define WEIGHTS  ".safetensors"
 #define MOMENTUM ".momentum.safetensors"
 
-static bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), tail = strlen(end);
-    return length > tail && strcmp(name + length - tail, end) == 0;
-}
-
-static bool is_checkpoint(const struct dirent *entry)
-{
-    return strncmp(entry->d_name, "step-", 5) == 0 && ends_in(entry->d_name, WEIGHTS);
-}
-
 static int take_checkpoint(const struct dirent *entry)
 {
-    return is_checkpoint(entry);
+    return strncmp(entry->d_name, "step-", 5) == 0 && text_ends_in(entry->d_name, WEIGHTS);
 }
 
 static int take_run(const struct dirent *entry)
@@ -66,7 +55,8 @@ static void note(struct check_checkpoints *check, const char *format, ...)
 static void look_for_weights(struct check_checkpoints *check, const char *path)
 {
     size_t stem = strlen(path) - strlen(MOMENTUM);
-    char *weights = ends_in(path, MOMENTUM) ? text_format("%.*s" WEIGHTS, (int)stem, path) : NULL;
+    char *weights =
+        text_ends_in(path, MOMENTUM) ? text_format("%.*s" WEIGHTS, (int)stem, path) : NULL;
     if (weights && access(weights, F_OK) != 0 && errno == ENOENT)
         note(check, "%s: momentum without weights, of no use: it can be removed", path);
     free(weights);

@@ -23,17 +23,9 @@
 
 static bool write_svg(const struct study_table *table, const char *path, struct error *err)
 {
-    struct file_writer writer = FILE_WRITER_INIT;
     struct text text = TEXT_INIT;
     study_table_svg(table, &text);
-    const char *picture = text_cstr(&text);
-    bool ok = picture || error_memory(err, "picture");
-    ok = ok && file_writer_open(&writer, path, err) &&
-         file_writer_put(&writer, picture, strlen(picture), err) &&
-         file_writer_commit(&writer, err);
-    file_writer_abort(&writer);
-    text_free(&text);
-    return ok;
+    return file_write(path, &text, err);
 }
 
 static bool print_csv(const struct study_table *table, struct error *err)

@@ -172,9 +172,7 @@ static bool follow(struct follower *follower, const sigset_t *while_waiting, str
             display_redraw(&follower->display);
             display_settle(&follower->display);
         }
-        struct pollfd wait = {
-            .fd = client_fd(follower->client),
-            .events = (short)(POLLIN | (client_wants_write(follower->client) ? POLLOUT : 0))};
+        struct pollfd wait = client_poll(follower->client);
         int heard = ppoll(&wait, 1, &(struct timespec){.tv_sec = LOOK_SECONDS}, while_waiting);
         if (heard < 0 && errno != EINTR)
             return error_errno(err, "cannot wait for the engine");

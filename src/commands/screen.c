@@ -70,16 +70,15 @@ static bool is_utf8(const struct preferences *preferences)
            (preferences->charset == CHARSET_AUTO && strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
 }
 
-static bool put(const char *path, const struct text *text, struct error *err)
+/* Frees the text. */
+static bool put(const char *path, struct text *text, struct error *err)
 {
-    struct file_writer writer = FILE_WRITER_INIT;
-    if (!path)
-        return fwrite(text->data, 1, text->length, stdout) == text->length ||
-               error_errno(err, "cannot write the screen");
-    bool ok = file_writer_open(&writer, path, err) &&
-              file_writer_put(&writer, text->data, text->length, err) &&
-              file_writer_commit(&writer, err);
-    file_writer_abort(&writer);
+    if (path)
+        return file_write(path, text, err);
+    bool ok = text_cstr(text) ? fwrite(text->data, 1, text->length, stdout) == text->length ||
+                                    error_errno(err, "cannot write the screen")
+                              : error_memory(err, "the screen");
+    text_free(text);
     return ok;
 }
 
@@ -121,7 +120,6 @@ static bool run(struct invocation *invocation, struct error *err)
     if (ok) {
         options.utf8 = is_utf8(&ui->preferences);
         ok = snapshot_draw(ui, &options, &text, err) &&
-             (text_cstr(&text) || error_memory(err, "the screen")) &&
              put(invocation_value(invocation, "output"), &text, err);
         ui_free(ui);
         saved_settings_close(&saved);

@@ -160,10 +160,9 @@ static void print_devices(void)
 static char *model_name(const char *directory, const char *file)
 {
     struct error ignored = ERROR_INIT;
-    size_t length = strlen(file);
-    if (length <= 5 || strcmp(file + length - 5, ".conf") != 0)
+    if (!text_ends_in(file, ".conf"))
         return NULL;
-    char *name = strndup(file, length - 5);
+    char *name = strndup(file, strlen(file) - strlen(".conf"));
     char *path = path_join(directory, file);
     char *found = name && path ? paths_find_model(name, &ignored) : NULL;
     bool same = found && strcmp(found, path) == 0;

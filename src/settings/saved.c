@@ -147,7 +147,6 @@ static void put_group(const struct saved_settings *saved, const char *group, str
 static bool write_file(const struct saved_settings *saved, struct error *err)
 {
     struct text out = TEXT_INIT;
-    struct file_writer writer = FILE_WRITER_INIT;
     text_puts(&out, "# settings.conf - written by the settings page of dpartui's workbench, which "
                     "writes it again\n# each time. What it says wins over dpartui.conf next to it, "
                     "but not over the environment and\n# the command line; dpartui.conf(5). It may "
@@ -155,12 +154,7 @@ static bool write_file(const struct saved_settings *saved, struct error *err)
     put_group(saved, "screen", &out);
     text_puts(&out, "\n");
     put_group(saved, "train", &out);
-    bool ok = text_cstr(&out) || error_memory(err, "settings");
-    ok = ok && file_writer_open(&writer, saved->path, err) &&
-         file_writer_put(&writer, out.data, out.length, err) && file_writer_commit(&writer, err);
-    file_writer_abort(&writer);
-    text_free(&out);
-    return ok;
+    return file_write(saved->path, &out, err);
 }
 
 /* Another workbench may have saved meanwhile: what was not changed here stays as it is there. */

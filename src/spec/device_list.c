@@ -128,9 +128,5 @@ char *device_list_text(const struct device_list *list)
         put_listed(&text, list);
         break;
     }
-    if (!text_cstr(&text)) {
-        text_free(&text);
-        return NULL;
-    }
-    return text.data;
+    return text_take(&text);
 }

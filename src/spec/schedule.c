@@ -224,11 +224,7 @@ char *lr_schedule_text(const struct lr_schedule *schedule)
         put_number(&text, i ? ',' : ':', schedule->epochs[i]);
     if (schedule->value != shapes[schedule->shape].by_default)
         put_number(&text, ':', schedule->value);
-    if (!text_cstr(&text)) {
-        text_free(&text);
-        return NULL;
-    }
-    return text.data;
+    return text_take(&text);
 }
 
 const char *lr_schedule_word(size_t index)

@@ -106,9 +106,7 @@ static enum init_rule init_find(const char *value)
 
 static bool set_init_file(struct spec *spec, const char *value, struct error *err)
 {
-    static const char extension[] = ".safetensors";
-    const size_t length = strlen(value), tail = strlen(extension);
-    if (length <= tail || strcmp(value + length - tail, extension) != 0)
+    if (!text_ends_in(value, ".safetensors"))
         return error_set(err, ERROR_USAGE,
                          "init '%s' is none of normal:STD, uniform:BOUND, xavier-uniform, "
                          "xavier-normal, kaiming-uniform, kaiming-normal, default, and no "

@@ -31,11 +31,7 @@ static char *split_text(const struct spec *spec)
         text.failed = text.failed || !number;
         free(number);
     }
-    if (!text_cstr(&text)) {
-        text_free(&text);
-        return NULL;
-    }
-    return text.data;
+    return text_take(&text);
 }
 
 static char *threads_text(const struct spec *spec)
@@ -45,11 +41,7 @@ static char *threads_text(const struct spec *spec)
         text_printf(&text, "%d", spec->cpu_threads);
     for (int i = 0; i < spec->thread_count; i++)
         text_printf(&text, "%s%d", i ? "," : "", spec->threads[i]);
-    if (!text_cstr(&text)) {
-        text_free(&text);
-        return NULL;
-    }
-    return text.data;
+    return text_take(&text);
 }
 
 static char *init_text(const struct spec *spec)

@@ -167,18 +167,18 @@ bool study_take(const char *id, struct study_lock *lock, struct error *err)
 
 bool study_save(const struct study *study, struct error *err)
 {
-    struct file_writer writer = FILE_WRITER_INIT;
+    struct text text = TEXT_INIT;
     json_t *object = study_to_json(study);
-    char *text = object ? json_to_text(object, JSON_INDENT(1) | JSON_DIGITS) : NULL;
-    char *path = text ? file_of(study->id, ".json", err) : NULL;
+    char *json = object ? json_to_text(object, JSON_INDENT(1) | JSON_DIGITS) : NULL;
+    char *path = json ? file_of(study->id, ".json", err) : NULL;
     json_decref(object);
-    bool ok = path || (err->kind == ERROR_NONE ? error_memory(err, "comparison") : false);
-    ok = ok && file_writer_open(&writer, path, err) &&
-         file_writer_put(&writer, text, strlen(text), err) &&
-         file_writer_put(&writer, "\n", 1, err) && file_writer_commit(&writer, err);
-    file_writer_abort(&writer);
+    text_printf(&text, "%s\n", json ? json : "");
+    free(json);
+    bool ok = path                      ? file_write(path, &text, err)
+              : err->kind != ERROR_NONE ? false
+                                        : error_memory(err, "comparison");
+    text_free(&text);
     free(path);
-    free(text);
     return ok;
 }
 

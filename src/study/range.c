@@ -96,10 +96,8 @@ static bool follow(struct follower *follower, struct error *err)
                 return false;
             continue;
         }
-        struct pollfd wait[] = {
-            {.fd = follower->signals.fd, .events = POLLIN},
-            {.fd = client_fd(client),
-             .events = (short)(POLLIN | (client_wants_write(client) ? POLLOUT : 0))}};
+        struct pollfd wait[] = {{.fd = follower->signals.fd, .events = POLLIN},
+                                client_poll(client)};
         if (poll(wait, 2, -1) < 0 && errno != EINTR)
             return error_errno(err, "cannot wait for the engine");
     }

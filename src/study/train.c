@@ -175,10 +175,7 @@ static bool wait_for_end(struct trainer *trainer, struct error *err)
         }
         if (trainer->ended)
             return true;
-        struct pollfd wait[] = {
-            {.fd = trainer->signals.fd, .events = POLLIN},
-            {.fd = client_fd(client),
-             .events = (short)(POLLIN | (client_wants_write(client) ? POLLOUT : 0))}};
+        struct pollfd wait[] = {{.fd = trainer->signals.fd, .events = POLLIN}, client_poll(client)};
         if (poll(wait, 2, -1) < 0 && errno != EINTR)
             return error_errno(err, "cannot wait for the engine");
     }

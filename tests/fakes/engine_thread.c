@@ -166,7 +166,7 @@ static json_t *next_message(struct client *client)
         if (message)
             return message;
         ck_assert_msg(clock_seconds() - begin < PATIENCE, "nothing came");
-        struct pollfd wait = {.fd = client_fd(client), .events = POLLIN};
+        struct pollfd wait = client_poll(client);
         ck_assert(poll(&wait, 1, 1000) >= 0 || errno == EINTR);
     }
 }

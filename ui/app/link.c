@@ -146,14 +146,9 @@ void link_close(struct link *link)
     free(link);
 }
 
-int link_fd(const struct link *link)
+struct pollfd link_poll(const struct link *link)
 {
-    return link->client ? client_fd(link->client) : -1;
-}
-
-short link_events(const struct link *link)
-{
-    return (short)(POLLIN | (link->client && client_wants_write(link->client) ? POLLOUT : 0));
+    return link->client ? client_poll(link->client) : (struct pollfd){.fd = -1, .events = POLLIN};
 }
 
 bool link_quiet(const struct link *link)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <poll.h>
 #include <stdbool.h>
 
 #include "base/error.h"
@@ -23,8 +24,7 @@ void link_record(struct link *link, struct recording *recording);
 void link_look(struct link *link);
 void link_close(struct link *link);
 /* For poll(): the socket (-1: none now) and its events. */
-int link_fd(const struct link *link);
-short link_events(const struct link *link);
+struct pollfd link_poll(const struct link *link);
 /* Whether every request has had its answer. */
 bool link_quiet(const struct link *link);
 

@@ -62,7 +62,7 @@ static bool listen_to_engine(struct ui *ui, struct link *link, struct error *err
 {
     double give_up = clock_seconds() + ANSWER_SECONDS;
     while (ui->link == LINK_UP && !(ui->state.known && link_quiet(link))) {
-        struct pollfd wait = {.fd = link_fd(link), .events = link_events(link)};
+        struct pollfd wait = link_poll(link);
         int left = (int)ceil((give_up - clock_seconds()) * 1000);
         if (left <= 0)
             return error_set(err, ERROR_FAILED,

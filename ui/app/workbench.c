@@ -182,7 +182,7 @@ static bool turn(struct workbench *w, struct error *err)
     struct pollfd fds[] = {
         {.fd = term_fd(w->term), .events = POLLIN},
         {.fd = w->signals.fd, .events = POLLIN},
-        {.fd = link_fd(w->link), .events = link_events(w->link)},
+        link_poll(w->link),
         {.fd = blocked ? STDOUT_FILENO : -1, .events = POLLOUT},
     };
     double deadline = fmin(link_deadline(w->link), hold ? w->not_before : INFINITY);

@@ -40,27 +40,15 @@ void picture_ask(struct ui *ui)
     ui_prompt(ui, &picture_prompt, 0, name);
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-    size_t length = strlen(text), last = strlen(end);
-    return length >= last && strcmp(text + length - last, end) == 0;
-}
-
 void picture_write(struct ui *ui, const struct surface *surface, const struct theme *theme)
 {
-    struct file_writer writer = FILE_WRITER_INIT;
     struct error err = ERROR_INIT;
     struct text text = TEXT_INIT;
-    if (ends_in(ui->want_picture, ".ans"))
+    if (text_ends_in(ui->want_picture, ".ans"))
         surface_dump_ansi(surface, theme, &text);
     else
         surface_dump(surface, &text);
-    bool ok = text_cstr(&text) || error_memory(&err, "the picture");
-    ok = ok && file_writer_open(&writer, ui->want_picture, &err) &&
-         file_writer_put(&writer, text.data, text.length, &err) &&
-         file_writer_commit(&writer, &err);
-    file_writer_abort(&writer);
-    text_free(&text);
+    bool ok = file_write(ui->want_picture, &text, &err);
     if (ok) {
         ui_say(ui, false, "the screen is in %s", ui->want_picture);
     } else {

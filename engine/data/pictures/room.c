@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #define UNUSED_S     (90 * 24 * 3600.0)
 #define MOST_ENTRIES 1024 /* looked at */
@@ -34,12 +35,6 @@ static void remove_left(int folder, const char *name)
     close(fd);
 }
 
-static bool ends_in(const char *name, const char *tail)
-{
-    size_t length = strlen(name);
-    return length > strlen(tail) && strcmp(name + length - strlen(tail), tail) == 0;
-}
-
 /* The entries other than `own`, and the end of what was left and what is too old. */
 static int list_entries(DIR *stream, const char *own, struct entry *entries)
 {
@@ -50,9 +45,9 @@ static int list_entries(DIR *stream, const char *own, struct entry *entries)
         const char *name = found->d_name;
         if (strncmp(name, own, strcspn(own, ".")) == 0)
             continue;
-        if (ends_in(name, ".new"))
+        if (text_ends_in(name, ".new"))
             remove_left(dirfd(stream), name);
-        if (!ends_in(name, ".pictures") || strlen(name) >= sizeof entries->name ||
+        if (!text_ends_in(name, ".pictures") || strlen(name) >= sizeof entries->name ||
             fstatat(dirfd(stream), name, &info, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if (clock_date() - (double)info.st_mtim.tv_sec > UNUSED_S) {
