@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "engine/net/error.h"
 
 bool model_order_add(struct model_order *order, const char *name, int begin, int end,
@@ -11,15 +12,10 @@ bool model_order_add(struct model_order *order, const char *name, int begin, int
 {
     if (begin == end)
         return true; /* nothing to store */
-    if (order->count == order->capacity) {
-        int capacity = order->capacity ? 2 * order->capacity : 8;
-        void *larger = reallocarray(order->parts, (size_t)capacity, sizeof *order->parts);
-        if (!larger)
-            return error_memory(err, "model");
-        order->parts = larger;
-        order->capacity = capacity;
-    }
-    char *copy = strdup(name);
+    struct model_order_part *parts =
+        array_grow(order->parts, order->count, &order->capacity, sizeof *parts);
+    order->parts = parts ? parts : order->parts;
+    char *copy = parts ? strdup(name) : NULL;
     if (!copy)
         return error_memory(err, "model");
     order->parts[order->count++] =

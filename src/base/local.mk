@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libbase.a
 libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libbase_a_SOURCES = \
+	%D%/array.c %D%/array.h \
 	%D%/choices.c %D%/choices.h \
 	%D%/clock.c %D%/clock.h \
 	%D%/conf_text.c %D%/conf_text.h \

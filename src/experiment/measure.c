@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 
 /* False: they are not known, or make no sense. */
@@ -43,22 +44,6 @@ static void read_devices(struct measured_epoch *epoch, const json_t *event)
     epoch->rows = rates > 0 ? rows_sum / rates : NAN;
 }
 
-static struct measured_epoch *make_room(struct measure *measure, struct error *err)
-{
-    if (measure->count == measure->capacity) {
-        int capacity = measure->capacity > 0 ? 2 * measure->capacity : 16;
-        struct measured_epoch *grown =
-            realloc(measure->epochs, (size_t)capacity * sizeof *measure->epochs);
-        if (!grown) {
-            error_memory(err, "epochs");
-            return NULL;
-        }
-        measure->epochs = grown;
-        measure->capacity = capacity;
-    }
-    return measure->epochs;
-}
-
 bool measure_add(struct measure *measure, const json_t *event, struct error *err)
 {
     struct measured_epoch epoch = {.epoch = member_number(event, "epoch"),
@@ -74,11 +59,14 @@ bool measure_add(struct measure *measure, const json_t *event, struct error *err
     while (at > 0 && measure->epochs[at - 1].epoch >= epoch.epoch)
         at--;
     bool there = at < measure->count && measure->epochs[at].epoch == epoch.epoch;
-    if (!there && !make_room(measure, err))
-        return false;
-    if (!there)
-        memmove(measure->epochs + at + 1, measure->epochs + at,
-                (size_t)(measure->count++ - at) * sizeof epoch);
+    if (!there) {
+        struct measured_epoch *epochs =
+            array_grow(measure->epochs, measure->count, &measure->capacity, sizeof epoch);
+        if (!epochs)
+            return error_memory(err, "epochs");
+        measure->epochs = epochs;
+        memmove(epochs + at + 1, epochs + at, (size_t)(measure->count++ - at) * sizeof epoch);
+    }
     measure->epochs[at] = epoch;
     measure->validated |= json_is_number(json_object_get(event, "val_acc"));
     return true;

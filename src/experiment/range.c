@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 /* What is kept of the mean in each step, and what the loss diverges at. */
 #define DECAY    0.9
 #define DIVERGED 4.0
@@ -12,27 +14,17 @@
 /* The first of so many parts, in which the mean is one of few steps, is passed over. */
 enum { PARTS = 10 };
 
-static bool make_room(struct range *range, struct error *err)
-{
-    if (range->count < range->capacity)
-        return true;
-    int capacity = range->capacity > 0 ? 2 * range->capacity : 128;
-    struct range_point *grown = realloc(range->points, (size_t)capacity * sizeof *grown);
-    if (!grown)
-        return error_memory(err, "steps");
-    range->points = grown;
-    range->capacity = capacity;
-    return true;
-}
-
 bool range_add(struct range *range, double lr, double loss, struct error *err)
 {
     if (range->diverged || !isfinite(loss)) {
         range->diverged = true;
         return true;
     }
-    if (!make_room(range, err))
-        return false;
+    struct range_point *points =
+        array_grow(range->points, range->count, &range->capacity, sizeof *points);
+    if (!points)
+        return error_memory(err, "steps");
+    range->points = points;
     range->mean = DECAY * range->mean + (1 - DECAY) * loss;
     int steps = range->count + 1;
     double smoothed = range->mean / (1 - pow(DECAY, steps));

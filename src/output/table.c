@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/escape.h"
 #include "base/print.h"
+#include "base/text.h"
 
 void table_begin(struct table *table, const struct column *columns, size_t width)
 {
@@ -13,25 +15,17 @@ void table_begin(struct table *table, const struct column *columns, size_t width
 
 void table_cell(struct table *table, const char *text)
 {
-    if (table->filled == table->capacity) {
-        size_t capacity = table->capacity ? 2 * table->capacity : 64;
-        char **cells = realloc(table->cells, capacity * sizeof(char *));
-        if (!cells) {
-            table->failed = true;
-            return;
-        }
-        table->cells = cells;
-        table->capacity = capacity;
-    }
     struct text shown = TEXT_INIT;
+    char **cells = array_grow(table->cells, (int)table->filled, &table->capacity, sizeof *cells);
+    table->cells = cells ? cells : table->cells;
     escape_append(&shown, text);
-    text_append(&shown, "", 0);
-    if (shown.failed) {
-        text_free(&shown);
-        table->failed = true;
+    char *cell = text_take(&shown);
+    if (cells && cell) {
+        cells[table->filled++] = cell;
         return;
     }
-    table->cells[table->filled++] = shown.data;
+    free(cell);
+    table->failed = true;
 }
 
 static void print_cell(const struct table *table, size_t column, const char *text, size_t width)

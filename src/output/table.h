@@ -18,7 +18,7 @@ struct table {
     size_t width;  /* columns */
     char **cells;  /* row by row, owned */
     size_t filled; /* cells in use */
-    size_t capacity;
+    int capacity;
     bool failed; /* memory ran out */
 };
 

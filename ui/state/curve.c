@@ -5,22 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "ui/state/read.h"
 
 /* What a run's curve is made of: epochs, points between them, and changes from outside. */
-
-void *room_for_one(void *array, int count, int *capacity, size_t size, struct error *err)
-{
-    if (count < *capacity)
-        return array;
-    int larger = *capacity > 0 ? 2 * *capacity : 16;
-    void *moved = realloc(array, (size_t)larger * size);
-    if (!moved)
-        error_memory(err, "a curve");
-    else
-        *capacity = larger;
-    return moved;
-}
 
 bool curve_add_point(struct epoch_point **points, int *count, int *capacity, int most,
                      const struct epoch_point *point, struct error *err)
@@ -34,9 +22,9 @@ bool curve_add_point(struct epoch_point **points, int *count, int *capacity, int
     }
     if (*count >= most)
         return true;
-    struct epoch_point *moved = room_for_one(*points, *count, capacity, sizeof **points, err);
+    struct epoch_point *moved = array_grow(*points, *count, capacity, sizeof *moved);
     if (!moved)
-        return false;
+        return error_memory(err, "a curve");
     *points = moved;
     memmove(&moved[at + 1], &moved[at], (size_t)(*count - at) * sizeof *moved);
     moved[at] = *point;
@@ -90,9 +78,9 @@ bool curve_add_retune(struct state_run *run, const json_t *event, struct error *
     if (run->retune_count >= STATE_MAX_RETUNES)
         return true;
     struct retune *moved =
-        room_for_one(run->retunes, run->retune_count, &run->retune_capacity, sizeof *moved, err);
+        array_grow(run->retunes, run->retune_count, &run->retune_capacity, sizeof *moved);
     if (!moved)
-        return false;
+        return error_memory(err, "a curve");
     run->retunes = moved;
     memmove(&moved[at + 1], &moved[at], (size_t)(run->retune_count - at) * sizeof *moved);
     moved[at] = retune;

@@ -14,11 +14,6 @@ bool curve_add_fine(struct state_run *run, const json_t *event, struct error *er
 bool curve_add_retune(struct state_run *run, const json_t *event, struct error *err);
 void curve_move(struct state_run *to, struct state_run *from);
 void curve_free(struct state_run *run);
-/*
- * The array, moved when it was full, with room for one element after its `count`; NULL when memory
- * ran out, and then `array` is as it was.
- */
-void *room_for_one(void *array, int count, int *capacity, size_t size, struct error *err);
 
 /*
  * Somebody looks at a run's curve. True: it is not known and should be asked for; from then on it

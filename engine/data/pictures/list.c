@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "engine/data/pictures/crew.h"
@@ -124,15 +125,12 @@ static bool is_picture_name(const char *name)
 static bool add_file(struct picture_list *list, const struct picture_file *like, const char *part,
                      const char *class, const char *name, struct error *err)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 1024;
-        struct picture_file *files = realloc(list->files, capacity * sizeof *files);
-        if (!files)
-            return error_memory(err, list->dir);
-        list->files = files;
-        list->capacity = capacity;
-    }
-    struct picture_file *file = &list->files[list->count];
+    struct picture_file *files =
+        array_grow(list->files, (int)list->count, &list->capacity, sizeof *files);
+    if (!files)
+        return error_memory(err, list->dir);
+    list->files = files;
+    struct picture_file *file = &files[list->count];
     *file = *like;
     file->name = text_format("%s%s/%s", part, class, name);
     if (!file->name)

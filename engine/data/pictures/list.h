@@ -38,7 +38,8 @@ struct picture_list {
     int class_count;
     char **classes;
     struct picture_file *files;
-    size_t count, capacity;
+    size_t count;
+    int capacity;
     long rows[PICTURE_PARTS];
     bool own_test;   /* has test/ */
     long others;     /* files in the classes that are no pictures by their names */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 void build_rows(struct builder *b, bool global_batch)
 {
     b->global_batch = global_batch;
@@ -91,23 +93,13 @@ struct buffer *build_forward_value(struct builder *b, int value, struct error *e
 void *build_object(struct builder *b, size_t size, void (*release)(void *), struct error *err)
 {
     struct plan_core *plan = b->core;
-    if (plan->owned_count == plan->owned_capacity) {
-        int capacity = plan->owned_capacity ? 2 * plan->owned_capacity : 64;
-        struct owned *list = realloc(plan->owned, (size_t)capacity * sizeof *list);
-        if (!list) {
-            error_memory(err, "a plan's steps");
-            return NULL;
-        }
-        plan->owned = list;
-        plan->owned_capacity = capacity;
-    }
-    void *object = calloc(1, size);
-    if (!object) {
-        error_memory(err, "a plan's steps");
-        return NULL;
-    }
-    plan->owned[plan->owned_count++] = (struct owned){object, release};
-    return object;
+    struct owned *list =
+        array_grow(plan->owned, plan->owned_count, &plan->owned_capacity, sizeof *list);
+    plan->owned = list ? list : plan->owned;
+    void *object = list ? calloc(1, size) : NULL;
+    if (object)
+        list[plan->owned_count++] = (struct owned){object, release};
+    return error_if_null(object, err, "a plan's steps");
 }
 
 void build_label(struct builder *b, enum plan_direction direction, const char *method)
@@ -154,15 +146,12 @@ static void describe_step(const struct builder *b, const struct node *node, stru
 static bool add_time(struct builder *b, const struct node *node, struct error *err)
 {
     struct plan_core *plan = b->core;
-    if (plan->step_count >= plan->time_capacity) {
-        int capacity = plan->time_capacity ? 2 * plan->time_capacity : 64;
-        struct plan_time *list = realloc(plan->times, (size_t)capacity * sizeof *list);
-        if (!list)
-            return error_memory(err, "a plan's steps");
-        plan->times = list;
-        plan->time_capacity = capacity;
-    }
-    describe_step(b, node, &plan->times[plan->step_count]);
+    struct plan_time *list =
+        array_grow(plan->times, plan->step_count, &plan->time_capacity, sizeof *list);
+    if (!list)
+        return error_memory(err, "a plan's steps");
+    plan->times = list;
+    describe_step(b, node, &list[plan->step_count]);
     return true;
 }
 
@@ -172,15 +161,12 @@ bool build_step(struct builder *b, const struct node *node, step_function *run, 
     struct plan_core *plan = b->core;
     if (plan->request.profile && !add_time(b, node, err))
         return false;
-    if (plan->step_count == plan->step_capacity) {
-        int capacity = plan->step_capacity ? 2 * plan->step_capacity : 64;
-        struct step *list = realloc(plan->steps, (size_t)capacity * sizeof *list);
-        if (!list)
-            return error_memory(err, "a plan's steps");
-        plan->steps = list;
-        plan->step_capacity = capacity;
-    }
-    plan->steps[plan->step_count++] = (struct step){run, layer, node, b->global_batch};
+    struct step *list =
+        array_grow(plan->steps, plan->step_count, &plan->step_capacity, sizeof *list);
+    if (!list)
+        return error_memory(err, "a plan's steps");
+    plan->steps = list;
+    list[plan->step_count++] = (struct step){run, layer, node, b->global_batch};
     b->bytes = 0;
     b->label = (struct step_label){.method = ""};
     b->time++;

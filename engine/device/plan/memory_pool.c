@@ -3,16 +3,14 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 struct buffer *pool_add(struct pool *pool, enum buffer_region region, size_t size)
 {
-    if (pool->count == pool->capacity) {
-        int capacity = pool->capacity ? 2 * pool->capacity : 64;
-        struct buffer **list = realloc(pool->list, (size_t)capacity * sizeof *list);
-        if (!list)
-            return NULL;
-        pool->list = list;
-        pool->capacity = capacity;
-    }
+    struct buffer **list = array_grow(pool->list, pool->count, &pool->capacity, sizeof *list);
+    if (!list)
+        return NULL;
+    pool->list = list;
     struct buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer)
         return NULL;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/json.h"
 
 /* About this many points make the curve of a run that ends as planned. */
@@ -38,15 +39,12 @@ static void merge_pairs(struct curve *curve)
 /* Without memory the curve has a gap; those who watch get the point all the same. */
 static void keep(struct curve *curve, const struct point *point)
 {
-    if (curve->count == curve->capacity) {
-        size_t capacity = curve->capacity ? 2 * curve->capacity : 64;
-        struct point *points = realloc(curve->points, capacity * sizeof *points);
-        if (!points)
-            return;
-        curve->points = points;
-        curve->capacity = capacity;
-    }
-    curve->points[curve->count++] = *point;
+    struct point *points =
+        array_grow(curve->points, (int)curve->count, &curve->capacity, sizeof *points);
+    if (!points)
+        return;
+    curve->points = points;
+    points[curve->count++] = *point;
     if (curve->count >= CURVE_MOST)
         merge_pairs(curve);
 }
@@ -93,7 +91,8 @@ void curve_free(struct curve *curve)
 {
     free(curve->points);
     curve->points = NULL;
-    curve->count = curve->capacity = 0;
+    curve->capacity = 0;
+    curve->count = 0;
 }
 
 json_t *point_json(const struct point *point)

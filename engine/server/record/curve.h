@@ -25,7 +25,8 @@ struct point {
 
 struct curve {
     struct point *points; /* owned */
-    size_t count, capacity;
+    size_t count;
+    int capacity;
     struct point open; /* not complete; steps 0: not begun */
     long stride;       /* steps of a point */
     long train_rows;   /* of a pass; 0: unknown */

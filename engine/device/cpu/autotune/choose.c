@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "engine/device/cpu/autotune/cache.h"
 #include "engine/device/cpu/autotune/measure.h"
 
@@ -59,15 +60,11 @@ static struct decision *find(const struct decision *key)
 
 static bool remember(const struct decision *decision, struct error *err)
 {
-    if (table.count == table.capacity) {
-        int capacity = table.capacity ? 2 * table.capacity : 64;
-        struct decision *list = realloc(table.list, (size_t)capacity * sizeof *list);
-        if (!list)
-            return error_memory(err, "decisions about convolutions");
-        table.list = list;
-        table.capacity = capacity;
-    }
-    table.list[table.count++] = *decision;
+    struct decision *list = array_grow(table.list, table.count, &table.capacity, sizeof *list);
+    if (!list)
+        return error_memory(err, "decisions about convolutions");
+    table.list = list;
+    list[table.count++] = *decision;
     return true;
 }
 
