@@ -256,3 +256,12 @@ void print_json(const json_t *value)
     json_to_file(value, stdout, JSON_INDENT(1) | JSON_DIGITS);
     putchar('\n');
 }
+
+bool print_json_made(json_t *value, const char *what, struct error *err)
+{
+    if (!value)
+        return error_memory(err, what);
+    print_json(value);
+    json_decref(value);
+    return true;
+}

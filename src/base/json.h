@@ -75,3 +75,5 @@ const char *member_string(const json_t *object, const char *key);
 
 /* A JSON value on standard output, with a newline after it. */
 void print_json(const json_t *value);
+/* The same of one that was made for it, and is released. NULL: memory ran out. */
+bool print_json_made(json_t *value, const char *what, struct error *err);

@@ -40,17 +40,6 @@ static bool print_csv(const struct study_table *table, struct error *err)
     return ok;
 }
 
-static bool print_object(const struct study_table *table, const struct study_run *runs,
-                         struct error *err)
-{
-    json_t *object = study_table_json(table, runs);
-    if (!object)
-        return error_memory(err, "table");
-    print_json(object);
-    json_decref(object);
-    return true;
-}
-
 /* What was measured in the form that was asked for, and the picture. */
 static bool give_out(struct invocation *invocation, const struct study *study,
                      const struct study_run *runs, struct error *err)
@@ -59,7 +48,7 @@ static bool give_out(struct invocation *invocation, const struct study *study,
     const char *picture = invocation_value(invocation, "svg");
     bool ok = table ? study_tabulate(study, runs, table, err) : error_memory(err, "table");
     if (ok && invocation_has(invocation, "json"))
-        ok = print_object(table, runs, err);
+        ok = print_json_made(study_table_json(table, runs), "table", err);
     else if (ok && invocation_has(invocation, "csv"))
         ok = print_csv(table, err);
     else if (ok)
@@ -188,14 +177,8 @@ static bool give_out_range(struct invocation *invocation, const struct range_run
         range_print_csv(test);
         return true;
     }
-    if (!invocation_has(invocation, "json"))
-        return range_print(test, err);
-    json_t *object = range_json(test);
-    if (!object)
-        return error_memory(err, "steps");
-    print_json(object);
-    json_decref(object);
-    return true;
+    return invocation_has(invocation, "json") ? print_json_made(range_json(test), "steps", err)
+                                              : range_print(test, err);
 }
 
 static bool try_range(struct invocation *invocation, struct error *err)

@@ -39,37 +39,32 @@ static bool ask_status(struct client *client, json_t **status, struct error *err
     return *status || error_memory(err, "status");
 }
 
+/* Of an engine, whose connection is closed then, or of none. */
 static bool show_status(struct client *client, bool json, struct error *err)
 {
     json_t *status = NULL;
-    if (!ask_status(client, &status, err))
-        return false;
-    if (json)
+    bool ok = ask_status(client, &status, err);
+    if (ok && json)
         print_json(status);
-    else
+    else if (ok)
         print_status(status);
     json_decref(status);
-    return true;
+    client_close(client);
+    return ok;
 }
 
 static bool engine_status(struct invocation *invocation, struct error *err)
 {
     struct client *client;
-    if (!session_open_running(&client, err))
-        return false;
-    bool ok = show_status(client, invocation_has(invocation, "json"), err);
-    client_close(client);
-    return ok;
+    return session_open_running(&client, err) &&
+           show_status(client, invocation_has(invocation, "json"), err);
 }
 
 static bool engine_start(struct invocation *invocation, struct error *err)
 {
     struct client *client;
-    if (!session_open(&client, err))
-        return false;
-    bool ok = show_status(client, invocation_has(invocation, "json"), err);
-    client_close(client);
-    return ok;
+    return session_open(&client, err) &&
+           show_status(client, invocation_has(invocation, "json"), err);
 }
 
 /* The engine closes the connection when it ends, and answers no more. */
@@ -118,30 +113,24 @@ static bool answers(struct client *client, struct error *err)
 static bool engine_stop(struct invocation *invocation, struct error *err)
 {
     struct client *client;
-    if (invocation_has(invocation, "now"))
+    const bool now = invocation_has(invocation, "now"), json = invocation_has(invocation, "json");
+    if (now)
         continue_engine();
-    json_t *params = json_pack("{s:b}", "now", invocation_has(invocation, "now"));
-    bool ok = client_connect_within(&client, SESSION_SECONDS, err);
-    if (!ok && err->kind == ERROR_ABSENT) {
-        json_decref(params);
+    if (!client_connect_within(&client, SESSION_SECONDS, err)) {
+        if (err->kind != ERROR_ABSENT)
+            return false;
         *err = (struct error)ERROR_INIT;
-        return show_status(NULL, invocation_has(invocation, "json"), err);
+        return show_status(NULL, json, err);
     }
-    if (!ok) {
-        json_decref(params);
-        return false;
-    }
-    ok = answers(client, err);
-    if (ok)
-        ok = client_call(client, "shutdown", params, SESSION_SECONDS, NULL, err) &&
-             wait_for_end(client, err);
-    else
-        json_decref(params);
-    if (ok && invocation_has(invocation, "json"))
-        ok = show_status(NULL, true, err);
-    else if (ok)
-        print("the engine has ended\n");
+    bool ok = answers(client, err) &&
+              client_call(client, "shutdown", json_pack("{s:b}", "now", now), SESSION_SECONDS, NULL,
+                          err) &&
+              wait_for_end(client, err);
     client_close(client);
+    if (ok && json)
+        return show_status(NULL, true, err);
+    if (ok)
+        print("the engine has ended\n");
     return ok;
 }
 

@@ -33,19 +33,14 @@ static bool print_result(const struct store_repaired *repaired, const char *file
                          struct error *err)
 {
     const struct store_salvaged *saved = &repaired->saved;
-    if (json) {
-        json_t *result =
+    if (json)
+        return print_json_made(
             json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "runs", (json_int_t)saved->runs,
                       "epochs", (json_int_t)saved->epochs, "rebuilt", (json_int_t)saved->rebuilt,
                       "lost_epochs", (json_int_t)saved->lost_epochs, "added",
                       (json_int_t)repaired->added, "present", (json_int_t)repaired->present,
-                      "renumbered", (json_int_t)repaired->renumbered, "kept", repaired->kept);
-        if (!result)
-            return error_memory(err, "result");
-        print_json(result);
-        json_decref(result);
-        return true;
-    }
+                      "renumbered", (json_int_t)repaired->renumbered, "kept", repaired->kept),
+            "result", err);
     print_saved(saved);
     if (file)
         print("%ld run%s added, %ld of them under new numbers; %ld %s there already\n",

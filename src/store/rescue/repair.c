@@ -129,8 +129,8 @@ static bool swap(const struct repair *repair, const char *new, const char *kept,
     return ok;
 }
 
-static bool put_in_place(const struct repair *repair, const char *new,
-                         struct store_repaired *repaired, struct error *err)
+static bool put_in_place(struct repair *repair, const char *new, struct store_repaired *repaired,
+                         struct error *err)
 {
     char *kept = store_damaged_path(repair->path);
     if (!kept)
@@ -146,20 +146,6 @@ static bool put_in_place(const struct repair *repair, const char *new,
     *slash = '\0';
     bool ok = sync_directory(repair->path, err);
     *slash = '/';
-    return ok;
-}
-
-bool store_repair(const char *path, struct store_repaired *repaired, struct error *err)
-{
-    struct repair repair;
-    *repaired = (struct store_repaired){0};
-    bool ok = begin_repair(path, &repair, err);
-    char *new = ok ? path_join(repair.folder, "new.db") : NULL;
-    ok = ok && (new || error_memory(err, path)) &&
-         make_new(&repair, repair.path, new, &repaired->saved, err) &&
-         put_in_place(&repair, new, repaired, err);
-    free(new);
-    end_repair(&repair);
     return ok;
 }
 
@@ -257,18 +243,31 @@ static bool add_from(struct repair *repair, const char *new, struct store_repair
     return ok;
 }
 
-bool store_repair_from(const char *path, const char *file, struct store_repaired *repaired,
-                       struct error *err)
+/* `file`: to add its runs to the store; NULL: the store itself is damaged. */
+static bool repair_with(const char *path, const char *file, struct store_repaired *repaired,
+                        struct error *err)
 {
     struct repair repair;
     *repaired = (struct store_repaired){0};
     bool ok = begin_repair(path, &repair, err);
     char *new = ok ? path_join(repair.folder, "new.db") : NULL;
     ok = ok && (new || error_memory(err, path)) &&
-         make_new(&repair, file, new, &repaired->saved, err) &&
-         add_from(&repair, new, repaired, err);
-    snprintf(repaired->kept, sizeof repaired->kept, "%s", file);
+         make_new(&repair, file ? file : repair.path, new, &repaired->saved, err) &&
+         (file ? add_from : put_in_place)(&repair, new, repaired, err);
     free(new);
     end_repair(&repair);
+    return ok;
+}
+
+bool store_repair(const char *path, struct store_repaired *repaired, struct error *err)
+{
+    return repair_with(path, NULL, repaired, err);
+}
+
+bool store_repair_from(const char *path, const char *file, struct store_repaired *repaired,
+                       struct error *err)
+{
+    bool ok = repair_with(path, file, repaired, err);
+    snprintf(repaired->kept, sizeof repaired->kept, "%s", file);
     return ok;
 }
