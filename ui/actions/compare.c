@@ -78,10 +78,8 @@ static void show_target(enum compare_metric *metric, bool there, enum compare_me
 static bool accept_target(struct ui *ui, const char *text)
 {
     double target = NAN;
-    if (text[0] && !parse_double(text, 0, 1, &target)) {
-        ui_say(ui, true, "'%.40s' is no accuracy: a number from 0 to 1, or nothing", text);
-        return false;
-    }
+    if (text[0] && !parse_double(text, 0, 1, &target))
+        return ui_say(ui, true, "'%.40s' is no accuracy: a number from 0 to 1, or nothing", text);
     ui->compare.target_acc = target;
     show_target(&ui->compare.metric, isfinite(target), (enum compare_metric)0);
     show_target(&ui->compare.grid_metric, isfinite(target), COMPARE_ACCURACY);

@@ -16,10 +16,8 @@ enum { PAGE = 10 };
 static bool accept_field(struct ui *ui, const char *text)
 {
     struct error err = ERROR_INIT;
-    if (!form_set(&ui->form, ui->form.field, text, &err)) {
-        ui_say(ui, true, "%s", err.text);
-        return false;
-    }
+    if (!form_set(&ui->form, ui->form.field, text, &err))
+        return ui_say(ui, true, "%s", err.text);
     return true;
 }
 

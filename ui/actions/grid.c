@@ -121,8 +121,7 @@ static bool accept_values(struct ui *ui, const char *text)
     study_free(&ui->compare.grid);
     if (!plan(ui, text, &err)) {
         study_free(&ui->compare.grid);
-        ui_say(ui, true, "%s", err.text);
-        return false;
+        return ui_say(ui, true, "%s", err.text);
     }
     ui_ask(ui, &grid_question, 0, "Train %d variants of %s, %d run%s each: %d runs?",
            study->variant_count, study_title(study, &title), study->repeats,
@@ -152,8 +151,7 @@ bool grid_submit_next(struct ui *ui)
     if (!params || json_object_set_new(params, "note", json_string(note)) != 0) {
         json_decref(params);
         error_memory(&err, "a run");
-        ui_say(ui, true, "%s", err.text);
-        return false;
+        return ui_say(ui, true, "%s", err.text);
     }
     return ui_request(ui, REQUEST_SWEEP, params);
 }

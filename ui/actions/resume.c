@@ -33,19 +33,13 @@ static bool accept_target(struct ui *ui, const char *text)
     struct error err = ERROR_INIT;
     const char *devices;
     long epochs;
-    if (!read_target(text, &epochs, &devices)) {
-        ui_say(ui, true, "wants a whole number from 1 to %d, such as 20 or 20 on cpu:0-1",
-               SPEC_MAX_EPOCHS);
-        return false;
-    }
-    if (*devices != '\0' && !device_list_parse(devices, &list, &err)) {
-        ui_say(ui, true, "%s", err.text);
-        return false;
-    }
-    if (run && run->status == RUN_DONE && (double)epochs <= run->epochs_done) {
-        ui_say(ui, true, "it has done %.0f: give it more", run->epochs_done);
-        return false;
-    }
+    if (!read_target(text, &epochs, &devices))
+        return ui_say(ui, true, "wants a whole number from 1 to %d, such as 20 or 20 on cpu:0-1",
+                      SPEC_MAX_EPOCHS);
+    if (*devices != '\0' && !device_list_parse(devices, &list, &err))
+        return ui_say(ui, true, "%s", err.text);
+    if (run && run->status == RUN_DONE && (double)epochs <= run->epochs_done)
+        return ui_say(ui, true, "it has done %.0f: give it more", run->epochs_done);
     json_t *params =
         json_pack("{s:I, s:I}", "resume", (json_int_t)ui->asked_run, "epochs", (json_int_t)epochs);
     if (*devices != '\0')

@@ -86,10 +86,8 @@ void runs_start(struct ui *ui)
 static bool accept_lr(struct ui *ui, const char *text)
 {
     double lr;
-    if (!parse_double(text, 0, SPEC_MAX_LR, &lr) || lr <= 0) {
-        ui_say(ui, true, "wants a number above 0, such as 0.05");
-        return false;
-    }
+    if (!parse_double(text, 0, SPEC_MAX_LR, &lr) || lr <= 0)
+        return ui_say(ui, true, "wants a number above 0, such as 0.05");
     return ui_request(ui, REQUEST_SET_LR,
                       json_pack("{s:I, s:f}", "run", (json_int_t)ui->asked_run, "lr", lr));
 }
@@ -97,10 +95,8 @@ static bool accept_lr(struct ui *ui, const char *text)
 static bool accept_epochs(struct ui *ui, const char *text)
 {
     long epochs;
-    if (!parse_long(text, 1, SPEC_MAX_EPOCHS, &epochs)) {
-        ui_say(ui, true, "wants a whole number from 1 to 1000000");
-        return false;
-    }
+    if (!parse_long(text, 1, SPEC_MAX_EPOCHS, &epochs))
+        return ui_say(ui, true, "wants a whole number from 1 to 1000000");
     return ui_request(
         ui, REQUEST_SET_EPOCHS,
         json_pack("{s:I, s:I}", "run", (json_int_t)ui->asked_run, "epochs", (json_int_t)epochs));
@@ -108,10 +104,8 @@ static bool accept_epochs(struct ui *ui, const char *text)
 
 static bool accept_note(struct ui *ui, const char *text)
 {
-    if (strlen(text) > NOTE_MOST) {
-        ui_say(ui, true, "wants at most %d bytes, these are %zu", NOTE_MOST, strlen(text));
-        return false;
-    }
+    if (strlen(text) > NOTE_MOST)
+        return ui_say(ui, true, "wants at most %d bytes, these are %zu", NOTE_MOST, strlen(text));
     return ui_request(ui, REQUEST_NOTE,
                       json_pack("{s:I, s:s}", "run", (json_int_t)ui->asked_run, "text", text));
 }

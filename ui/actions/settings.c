@@ -45,10 +45,8 @@ static void apply(struct ui *ui, int line)
 static bool change(struct ui *ui, int line, const char *value)
 {
     struct error err = ERROR_INIT;
-    if (!ui->settings_source->set(ui->settings_source->context, (size_t)line, value, &err)) {
-        ui_say(ui, true, "%s", err.text);
-        return false;
-    }
+    if (!ui->settings_source->set(ui->settings_source->context, (size_t)line, value, &err))
+        return ui_say(ui, true, "%s", err.text);
     apply(ui, line);
     return true;
 }
@@ -82,13 +80,10 @@ static void reset(struct ui *ui)
 static bool save(struct ui *ui)
 {
     struct error err = ERROR_INIT;
-    if (ui->settings_source->save(ui->settings_source->context, &err)) {
-        ui_say(ui, false, "saved in %s", ui->settings_source->file);
-        return true;
-    }
+    if (ui->settings_source->save(ui->settings_source->context, &err))
+        return ui_say(ui, false, "saved in %s", ui->settings_source->file);
     ui_log_local(ui, LOG_ERROR, "settings were not saved: %s", err.text);
-    ui_say(ui, true, "not saved: %s", err.text);
-    return false;
+    return ui_say(ui, true, "not saved: %s", err.text);
 }
 
 /* A value that nobody gave; with another network it would be another. */

@@ -21,17 +21,14 @@ static bool submit_next(struct ui *ui)
     struct error err = ERROR_INIT;
     struct spec spec;
     char note[160];
-    if (!sweep_spec(sweep, ui->compare.taken, &spec, &err)) {
-        ui_say(ui, true, "%s", err.text);
-        return false;
-    }
+    if (!sweep_spec(sweep, ui->compare.taken, &spec, &err))
+        return ui_say(ui, true, "%s", err.text);
     sweep_note(sweep, note, sizeof note);
     json_t *params = spec_to_json(&spec);
     spec_free(&spec);
     if (!params || json_object_set_new(params, "note", json_string(note)) != 0) {
         json_decref(params);
-        ui_say(ui, true, "a name or path among the settings is not UTF-8");
-        return false;
+        return ui_say(ui, true, "a name or path among the settings is not UTF-8");
     }
     return ui_request(ui, REQUEST_SWEEP, params);
 }
@@ -42,10 +39,8 @@ static bool all_runs_are_possible(struct ui *ui)
     struct error err = ERROR_INIT;
     for (int i = 0; i < ui->compare.sweep.count; i++) {
         struct spec spec;
-        if (!sweep_spec(&ui->compare.sweep, i, &spec, &err)) {
-            ui_say(ui, true, "%s", err.text);
-            return false;
-        }
+        if (!sweep_spec(&ui->compare.sweep, i, &spec, &err))
+            return ui_say(ui, true, "%s", err.text);
         spec_free(&spec);
     }
     return true;

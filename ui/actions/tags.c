@@ -40,11 +40,9 @@ static bool check_tags(struct ui *ui, const char *text)
     int count = 0;
     for (text += strspn(text, separators); *text != '\0'; text += strspn(text, separators)) {
         size_t length = strcspn(text, separators);
-        if (length > TAG_MOST) {
-            ui_say(ui, true, "wants words of at most %d bytes, this one has %zu: %.12s...",
-                   TAG_MOST, length, text);
-            return false;
-        }
+        if (length > TAG_MOST)
+            return ui_say(ui, true, "wants words of at most %d bytes, this one has %zu: %.12s...",
+                          TAG_MOST, length, text);
         text += length;
         count++;
     }

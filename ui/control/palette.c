@@ -39,10 +39,8 @@ static bool accept(struct ui *ui, const char *text)
     size_t found[ACTION_ENTRIES], count;
     const struct action_entry *table = actions_table(&count);
     int matches = palette_find(ui, found);
-    if (ui->choice >= matches) {
-        ui_say(ui, true, "no action is called '%.40s' here", text);
-        return false;
-    }
+    if (ui->choice >= matches)
+        return ui_say(ui, true, "no action is called '%.40s' here", text);
     overlay_close(ui);
     ui_act(ui, table[found[ui->choice]].action);
     return true;

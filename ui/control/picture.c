@@ -12,14 +12,10 @@
 
 static bool accept(struct ui *ui, const char *path)
 {
-    if (path[0] == '\0' || strlen(path) >= sizeof ui->want_picture) {
-        ui_say(ui, true, "wants the name of a file");
-        return false;
-    }
-    if (access(path, F_OK) == 0) {
-        ui_say(ui, true, "is there already");
-        return false;
-    }
+    if (path[0] == '\0' || strlen(path) >= sizeof ui->want_picture)
+        return ui_say(ui, true, "wants the name of a file");
+    if (access(path, F_OK) == 0)
+        return ui_say(ui, true, "is there already");
     snprintf(ui->want_picture, sizeof ui->want_picture, "%s", path);
     return true;
 }

@@ -6,11 +6,12 @@
 
 #include "ui/session/ui.h"
 
-void ui_say(struct ui *ui, bool bad, const char *format, ...)
+bool ui_say(struct ui *ui, bool bad, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(ui->message.text, sizeof ui->message.text, format, arguments);
     va_end(arguments);
     ui->message.bad = bad;
+    return !bad;
 }

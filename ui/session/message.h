@@ -11,4 +11,5 @@ struct message {
     bool bad;
 };
 
-void ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Say it, and return !bad, so that a caller can write `return ui_say(ui, true, ...)`. */
+bool ui_say(struct ui *ui, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));

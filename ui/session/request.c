@@ -26,15 +26,13 @@ bool ui_request(struct ui *ui, enum request request, json_t *params)
     struct error err = ERROR_INIT;
     if (ui->link != LINK_UP || !ui->requester.send) {
         json_decref(params);
-        ui_say(ui, true, "no engine: %s",
-               ui->link == LINK_STARTING ? "it is being started" : "press e to start it");
-        return false;
+        return ui_say(ui, true, "no engine: %s",
+                      ui->link == LINK_STARTING ? "it is being started" : "press e to start it");
     }
     if (ui->requester.send(ui->requester.context, request, params, &err))
         return true;
     ui_log_local(ui, LOG_ERROR, "%s was not sent: %s", request_method(request), err.text);
-    ui_say(ui, true, "%s", err.text);
-    return false;
+    return ui_say(ui, true, "%s", err.text);
 }
 
 bool ui_request_run(struct ui *ui, enum request request, long run)
