@@ -82,8 +82,9 @@ INLINE AVX512 static inline bool prepare(const struct filter *filters, int left,
 
 /* The group's pixels of one row; `pairs` is a number where that makes loops into lines. */
 INLINE AVX512 static inline __m128i weigh_group(const struct group *group, int pairs, int bytes,
-                                                const uint8_t *from)
+                                                const uint8_t *row)
 {
+    const uint8_t *from = row + group->at;
     const __m512i next = _mm512_add_epi8(group->place, _mm512_set1_epi8((char)(2 * bytes)));
     __m512i low = _mm512_set1_epi32(HALF), high = _mm512_setzero_si512();
     for (int k = 0; k < pairs; k += 2, from += 4 * bytes) {
@@ -110,65 +111,8 @@ INLINE AVX512 static inline void put_pixels(__m128i pixels, int left, uint8_t *o
         _mm_mask_storeu_epi8(out, (__mmask16)((1 << 3 * left) - 1), pixels);
 }
 
-static inline void put_int(int number, uint8_t *out)
-{
-    memcpy(out, &number, sizeof number);
-}
-
-/* Pixels that are four rows'. */
-INLINE AVX512 static inline void put_woven(__m128i pixels, int left, uint8_t *out, size_t out_step)
-{
-    const __m128i rows = _mm_shuffle_epi8(
-        pixels, _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
-    if (left >= 4) {
-        put_int(_mm_extract_epi32(rows, 0), out);
-        put_int(_mm_extract_epi32(rows, 1), out + out_step);
-        put_int(_mm_extract_epi32(rows, 2), out + 2 * out_step);
-        put_int(_mm_extract_epi32(rows, 3), out + 3 * out_step);
-        return;
-    }
-    uint8_t bytes[16];
-    _mm_storeu_si128((__m128i *)bytes, rows);
-    for (size_t row = 0; row < FILTER_WOVEN; row++)
-        memcpy(out + row * out_step, bytes + 4 * row, (size_t)left);
-}
-
-INLINE AVX512 static inline void make_group(const struct group *group, int pairs, int left,
-                                            int bytes, const struct strip *from, uint8_t *out,
-                                            size_t out_step)
-{
-    const uint8_t *row = from->bytes + group->at;
-    for (int y = 0; y < from->rows; y++, row += from->step) {
-        const __m128i pixels = weigh_group(group, pairs, bytes, row);
-        if (bytes == 3)
-            put_pixels(pixels, left, out + (size_t)y * out_step);
-        else
-            put_woven(pixels, left, out + (size_t)y * FILTER_WOVEN * out_step, out_step);
-    }
-}
-
-INLINE AVX512 static inline bool go_across(const struct filter *filters, int outputs, int bytes,
-                                           const struct strip *from, uint8_t *out, size_t out_step)
-{
-    const int pixels = group_pixels(bytes);
-    for (int i = 0; i < outputs; i += pixels, out += bytes == 3 ? 3 * pixels : pixels) {
-        const int left = outputs - i;
-        struct group group;
-        if (!prepare(filters + i, left, bytes, &group))
-            return false;
-        switch (group.pairs) {
-        case 1:
-            make_group(&group, 1, left, bytes, from, out, out_step);
-            break;
-        case 2:
-            make_group(&group, 2, left, bytes, from, out, out_step);
-            break;
-        default:
-            make_group(&group, group.pairs, left, bytes, from, out, out_step);
-        }
-    }
-    return true;
-}
+#define INSTRUCTIONS AVX512
+#include "engine/data/picture/filter_groups.h"
 
 AVX512 bool filter_avx512_across(const struct filter *filters, int outputs, int bytes,
                                  const struct strip *from, uint8_t *out, size_t out_step)

@@ -5,6 +5,7 @@ libdata_a_SOURCES += \
 	%D%/filter.c %D%/filter.h \
 	%D%/filter_avx2.c \
 	%D%/filter_avx512.c \
+	%D%/filter_groups.h \
 	%D%/filter_vectors.h \
 	%D%/jpeg.c \
 	%D%/picture.c %D%/picture.h \
