@@ -128,6 +128,11 @@ const char *figure_fixed(struct figure *figure, double value, int decimals)
     return figure->text;
 }
 
+const char *figure_accuracy(struct figure *figure, double value)
+{
+    return figure_fixed(figure, value, 3);
+}
+
 const char *figure_digits(struct figure *figure, double value, int digits)
 {
     if (!isfinite(value))

@@ -27,6 +27,8 @@ const char *figure_flop(struct figure *figure, double operations);
 const char *figure_whole(struct figure *figure, double value);
 /* `decimals` after the point. */
 const char *figure_fixed(struct figure *figure, double value, int decimals);
+/* With three of them. */
+const char *figure_accuracy(struct figure *figure, double value);
 /* At most `digits` that count: 0.1, 0.05, 1e-05. */
 const char *figure_digits(struct figure *figure, double value, int digits);
 /* 1.87x */

@@ -2,7 +2,10 @@
 #include "experiment/spread.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "base/figure.h"
 
 static int by_value(const void *a, const void *b)
 {
@@ -27,4 +30,15 @@ struct spread spread_of(double *values, size_t count)
                            .median = (values[(kept - 1) / 2] + values[kept / 2]) / 2,
                            .low = values[0],
                            .high = values[kept - 1]};
+}
+
+const char *spread_range(const struct spread *spread,
+                         const char *(*format)(struct figure *figure, double value), char *buffer,
+                         size_t size)
+{
+    struct figure low, high;
+    snprintf(buffer, size, "-");
+    if (spread->count > 1)
+        snprintf(buffer, size, "%s-%s", format(&low, spread->low), format(&high, spread->high));
+    return buffer;
 }

@@ -77,6 +77,14 @@ bool study_tabulate(const struct study *study, const struct study_run *runs,
     return true;
 }
 
+bool study_validated(const struct study_table *table)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->rows[i].outcome.validated)
+            return true;
+    return false;
+}
+
 const char *study_warm_up_words(const struct study_table *table)
 {
     return table->warm_up ? "with the warm-up where a run has a single epoch"

@@ -36,6 +36,9 @@ struct study_table {
 bool study_tabulate(const struct study *study, const struct study_run *runs,
                     struct study_table *table, struct error *err);
 
+/* Are accuracies those on validation rows? */
+bool study_validated(const struct study_table *table);
+
 /* What was left out of the speeds, in words. */
 const char *study_warm_up_words(const struct study_table *table);
 

@@ -33,6 +33,7 @@ static bool at(void *context, size_t index, struct setting *setting)
     const char *own = saved->entry[index].own, *above = saved->entry[index].above;
     *setting = (struct setting){
         .name = settings_keys[index].name,
+        .member = strchr(settings_keys[index].name, '.') + 1,
         .value = own ? own : saved->entry[index].below,
         .source = own ? SOURCE_SAVED : saved->entry[index].below_source,
         .unsaved = !same(own, saved->entry[index].saved),

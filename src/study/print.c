@@ -14,21 +14,11 @@
 #include "spec/fields.h"
 #include "spec/names.h"
 
-/* "low-high"; one value has no range. */
 static void add_range(struct table *out, const struct spread *spread,
                       const char *(*format)(struct figure *figure, double value))
 {
-    struct figure low, high;
-    char both[2 * sizeof low.text] = "-";
-    if (spread->count > 1)
-        snprintf(both, sizeof both, "%s-%s", format(&low, spread->low),
-                 format(&high, spread->high));
-    table_cell(out, both);
-}
-
-static const char *three_decimals(struct figure *figure, double value)
-{
-    return figure_fixed(figure, value, 3);
+    char both[2 * sizeof(struct figure)];
+    table_cell(out, spread_range(spread, format, both, sizeof both));
 }
 
 /* Marked where the warm-up is part of it. */
@@ -71,8 +61,8 @@ static void add_row(struct table *out, const struct study_table *table, const st
         table_cell(out, figure_count(&text, outcome->step_bytes / 1e6));
         table_cell(out, figure_bytes(&text, outcome->memory));
     }
-    table_cell(out, three_decimals(&text, outcome->test_acc.mean));
-    add_range(out, &outcome->test_acc, three_decimals);
+    table_cell(out, figure_accuracy(&text, outcome->test_acc.mean));
+    add_range(out, &outcome->test_acc, figure_accuracy);
     if (!isfinite(study->target_acc))
         return;
     if (row->outcome.target_s.count == 0)
@@ -115,15 +105,6 @@ static void print_faults(const struct study *study)
               study->entry_count, study->id);
 }
 
-/* Are the accuracies those on validation rows? */
-static bool validated(const struct study_table *table)
-{
-    for (int i = 0; i < table->study->variant_count; i++)
-        if (table->rows[i].outcome.validated)
-            return true;
-    return false;
-}
-
 static void print_foot(const struct study_table *table)
 {
     char sentence[SENTENCE_SIZE];
@@ -133,7 +114,7 @@ static void print_foot(const struct study_table *table)
             "%s acc: mean and minimum-maximum over the seeds; speed-up against %s\n"
             "sync: all-reduce, exposed; wait: for other devices and input; of the devices' time\n",
             study_warm_up_words(table), table->warm_up ? " (*)" : "",
-            validated(table) ? "val" : "test", table->rows[table->base].variant->label);
+            study_validated(table) ? "val" : "test", table->rows[table->base].variant->label);
     if (table->base >= 0 && table->study->strategies)
         print("MB/step: gradients that are all-reduced (data), values and gradients that stages "
               "hand over (pipeline), those that devices read of each other (tensor); both (mixed, "
@@ -142,7 +123,7 @@ static void print_foot(const struct study_table *table)
     if (isfinite(table->study->target_acc))
         print("to %g: seconds of training, evaluation excluded, until an epoch's %s accuracy "
               "reached it\n",
-              table->study->target_acc, validated(table) ? "validation" : "test");
+              table->study->target_acc, study_validated(table) ? "validation" : "test");
     if (sentence_of_study(table, sentence, sizeof sentence)[0])
         print("\n%s.\n", sentence);
 }
@@ -190,7 +171,7 @@ bool study_print_table(const struct study_table *table, struct error *err)
         columns[count++] = (struct column){"MB/STEP", true};
         columns[count++] = (struct column){"MEMORY", true};
     }
-    columns[count++] = (struct column){validated(table) ? "VAL ACC" : "TEST ACC", true};
+    columns[count++] = (struct column){study_validated(table) ? "VAL ACC" : "TEST ACC", true};
     columns[count++] = (struct column){"RANGE", true};
     snprintf(target, sizeof target, "TO %g", study->target_acc);
     if (isfinite(study->target_acc))

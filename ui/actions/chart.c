@@ -87,14 +87,10 @@ static int cursor_target(const struct ui *ui, const struct curve *curve, enum ac
     const double a_little = 1e-9;
     double cursor = ui->chart.cursor, low, high;
     run_chart_window(ui, &low, &high);
-    switch (action) {
-    case ACTION_FIRST:
+    if (action == ACTION_FIRST)
         return curve_next(curve, -INFINITY, 1);
-    case ACTION_LAST:
+    if (action == ACTION_LAST)
         return curve_next(curve, INFINITY, -1);
-    default:
-        break;
-    }
     if (!ui->chart.reading)
         return curve_nearest(curve, fmin(high, newest_epoch(curve)));
     switch (action) {

@@ -19,9 +19,8 @@ enum { PAGE = 10 };
 static int count_unsaved(const struct ui *ui)
 {
     struct setting setting;
-    const char *member;
     int unsaved = 0;
-    for (int i = 0; settings_look(ui, i, &setting, &member); i++)
+    for (int i = 0; settings_look(ui, i, &setting); i++)
         unsaved += setting.unsaved;
     return unsaved;
 }
@@ -37,9 +36,8 @@ static void apply(struct ui *ui, int line)
 {
     struct error ignored = ERROR_INIT;
     struct setting setting;
-    const char *member;
-    if (settings_look(ui, line, &setting, &member) && settings_of_screen(&setting))
-        preferences_set(&ui->preferences, member, setting.value, &ignored);
+    if (settings_look(ui, line, &setting) && settings_of_screen(&setting))
+        preferences_set(&ui->preferences, setting.member, setting.value, &ignored);
 }
 
 static bool change(struct ui *ui, int line, const char *value)
@@ -61,10 +59,9 @@ static const struct prompt prompt = {.accept = accept};
 static void step(struct ui *ui, int direction)
 {
     struct setting setting;
-    const char *member;
     char next[64];
-    if (settings_look(ui, ui->line, &setting, &member) &&
-        field_next(field_find(member), setting.value, direction, next, sizeof next))
+    if (settings_look(ui, ui->line, &setting) &&
+        field_next(field_find(setting.member), setting.value, direction, next, sizeof next))
         change(ui, ui->line, next);
 }
 
@@ -99,12 +96,11 @@ static void take_form(struct ui *ui)
 {
     struct error err = ERROR_INIT;
     struct setting setting;
-    const char *member;
     int taken = 0;
-    for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
-        if (settings_of_screen(&setting) || is_of_recipe(&ui->form.spec, member))
+    for (int i = 0; settings_look(ui, i, &setting); i++) {
+        if (settings_of_screen(&setting) || is_of_recipe(&ui->form.spec, setting.member))
             continue;
-        char *value = spec_get(&ui->form.spec, member, &err);
+        char *value = spec_get(&ui->form.spec, setting.member, &err);
         if (!value) {
             ui_say(ui, true, "%s", err.text);
             return;
@@ -127,9 +123,8 @@ void settings_opened(struct ui *ui)
 {
     struct error ignored = ERROR_INIT;
     struct setting setting;
-    const char *member;
-    for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
-        const char *now = preferences_get(&ui->preferences, member);
+    for (int i = 0; settings_look(ui, i, &setting); i++) {
+        const char *now = preferences_get(&ui->preferences, setting.member);
         if (settings_of_screen(&setting) && now && strcmp(now, setting.value) != 0)
             ui->settings_source->set(ui->settings_source->context, (size_t)i, now, &ignored);
     }
@@ -150,8 +145,7 @@ void settings_left(struct ui *ui)
 bool settings_can(const struct ui *ui, enum action action)
 {
     struct setting setting;
-    const char *member;
-    bool there = settings_look(ui, ui->line, &setting, &member);
+    bool there = settings_look(ui, ui->line, &setting);
     switch (action) {
     case ACTION_EDIT:
     case ACTION_RESET:
@@ -159,7 +153,7 @@ bool settings_can(const struct ui *ui, enum action action)
         return there;
     case ACTION_MORE:
     case ACTION_LESS:
-        return there && field_find(member)->step != STEP_NOT;
+        return there && field_find(setting.member)->step != STEP_NOT;
     case ACTION_SAVE:
         return can_save(ui);
     default:
@@ -170,14 +164,13 @@ bool settings_can(const struct ui *ui, enum action action)
 bool settings_act(struct ui *ui, enum action action)
 {
     struct setting setting;
-    const char *member;
     if (action_walks(action)) {
         ui->line = list_move(ui->line, settings_count(ui), PAGE, action);
         return true;
     }
     switch (action) {
     case ACTION_EDIT:
-        if (settings_look(ui, ui->line, &setting, &member))
+        if (settings_look(ui, ui->line, &setting))
             ui_prompt(ui, &prompt, 0, setting.value);
         return true;
     case ACTION_MORE:

@@ -34,14 +34,10 @@ bool snapshot_keys(struct ui *ui, const char *keys, struct error *err)
     return true;
 }
 
-/* Lets through what only asks. */
-struct onlooker {
-    struct requester engine;
-};
-
+/* Lets through to the requester that is its context what only asks. */
 static bool ask_only(void *context, enum request request, json_t *params, struct error *err)
 {
-    struct onlooker *onlooker = context;
+    const struct requester *engine = context;
     switch (request) {
     case REQUEST_HELLO:
     case REQUEST_WATCH:
@@ -50,7 +46,7 @@ static bool ask_only(void *context, enum request request, json_t *params, struct
     case REQUEST_COPY:
     case REQUEST_CHECK:
     case REQUEST_LOG:
-        return onlooker->engine.send(onlooker->engine.context, request, params, err);
+        return engine->send(engine->context, request, params, err);
     default:
         json_decref(params);
         return error_set(err, ERROR_USAGE, "a picture of the screen only looks");
@@ -77,12 +73,11 @@ static bool listen_to_engine(struct ui *ui, struct link *link, struct error *err
 
 static bool look_at_engine(struct ui *ui, const struct snapshot_options *options, struct error *err)
 {
-    struct onlooker onlooker;
     struct link *link;
     if (!link_open(&link, ui, err))
         return false;
-    onlooker.engine = ui->requester;
-    ui->requester = (struct requester){ask_only, &onlooker};
+    struct requester engine = ui->requester;
+    ui->requester = (struct requester){ask_only, &engine};
     link_look(link);
     bool ok = listen_to_engine(ui, link, err);
     if (ok && ui->link == LINK_UP) {
@@ -105,13 +100,6 @@ static bool gather(struct ui *ui, const struct snapshot_options *options, struct
     return snapshot_keys(ui, options->keys, err);
 }
 
-static void dump_ansi(const struct ui *ui, const struct snapshot_options *options,
-                      const struct surface *surface, struct text *out)
-{
-    struct theme theme = theme_make(&ui->preferences, options->colours);
-    surface_dump_ansi(surface, &theme, out);
-}
-
 bool snapshot_draw(struct ui *ui, const struct snapshot_options *options, struct text *out,
                    struct error *err)
 {
@@ -125,8 +113,9 @@ bool snapshot_draw(struct ui *ui, const struct snapshot_options *options, struct
     bool ok = gather(ui, options, err) &&
               surface_resize(&surface, options->rows, options->columns, err) &&
               screen_draw(ui, &surface, err);
+    const struct theme theme = theme_make(&ui->preferences, options->colours);
     if (ok && options->ansi)
-        dump_ansi(ui, options, &surface, out);
+        surface_dump_ansi(&surface, &theme, out);
     else if (ok)
         surface_dump(&surface, out);
     surface_free(&surface);

@@ -62,40 +62,29 @@ static bool choose_utf8(enum charset charset, const char *type)
     return locale || setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/* The terminal's type, NULL when the workbench cannot run on it. */
-static const char *usable_terminal(struct error *err)
+/* Can the workbench run on a terminal of this type? */
+static bool check_terminal(const char *type, struct error *err)
 {
-    const char *type = getenv("TERM");
     int status;
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-        error_set(err, ERROR_USAGE,
-                  "the workbench needs a terminal and standard %s is none: " INSTEAD,
-                  isatty(STDIN_FILENO) ? "output" : "input");
-        return NULL;
-    }
-    if (!type || type[0] == '\0') {
-        error_set(err, ERROR_USAGE,
-                  "TERM is not set, so the workbench cannot tell what the terminal does: "
-                  "set it or " INSTEAD);
-        return NULL;
-    }
-    if (setupterm(type, STDOUT_FILENO, &status) != OK) {
-        error_set(err, ERROR_USAGE,
-                  "the terminal type TERM=%.64s is not known on this machine: set TERM to "
-                  "one that is (vt100, xterm) or " INSTEAD,
-                  type);
-        return NULL;
-    }
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+        return error_set(err, ERROR_USAGE,
+                         "the workbench needs a terminal and standard %s is none: " INSTEAD,
+                         isatty(STDIN_FILENO) ? "output" : "input");
+    if (!type || type[0] == '\0')
+        return error_set(err, ERROR_USAGE,
+                         "TERM is not set, so the workbench cannot tell what the terminal does: "
+                         "set it or " INSTEAD);
+    if (setupterm(type, STDOUT_FILENO, &status) != OK)
+        return error_set(err, ERROR_USAGE,
+                         "the terminal type TERM=%.64s is not known on this machine: set TERM to "
+                         "one that is (vt100, xterm) or " INSTEAD,
+                         type);
     bool usable = cursor_address && clear_screen && !generic_type && !hard_copy;
     del_curterm(cur_term);
-    if (!usable) {
-        error_set(err, ERROR_USAGE,
-                  "a terminal of type TERM=%.64s cannot place its cursor, which the "
-                  "workbench needs: " INSTEAD,
-                  type);
-        return NULL;
-    }
-    return type;
+    return usable || error_set(err, ERROR_USAGE,
+                               "a terminal of type TERM=%.64s cannot place its cursor, which the "
+                               "workbench needs: " INSTEAD,
+                               type);
 }
 
 /* curses installs handlers of its own for these when they have none. */
@@ -122,8 +111,8 @@ static int open_output(void)
 
 bool term_open(struct terminal **out, const struct preferences *preferences, struct error *err)
 {
-    const char *type = usable_terminal(err);
-    if (!type)
+    const char *type = getenv("TERM");
+    if (!check_terminal(type, err))
         return false;
     struct terminal *term = calloc(1, sizeof *term);
     if (!term)

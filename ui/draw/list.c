@@ -28,7 +28,7 @@ void columns_place(const struct list_column *columns, int count, int width,
 {
     int gap = 2, x = 0, which;
     for (int i = 0; i < count; i++)
-        places[i] = (struct column_place){0, columns[i].width};
+        places[i] = (struct column_place){0, columns[i].title ? columns[i].width : 0};
     if (total_width(places, count, gap) > width)
         gap = 1;
     while (total_width(places, count, gap) > width &&

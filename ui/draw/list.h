@@ -5,10 +5,10 @@
 
 /* The columns of a list and how they share the width that there is. */
 struct list_column {
-    const char *title;
-    int width, most; /* least width; how far it may grow when there is room (0: not at all) */
-    bool right;      /* aligned to the right */
-    int drop;        /* 0: always shown; otherwise the highest goes first when room is short */
+    const char *title; /* NULL: the column is left out */
+    int width, most;   /* least width; how far it may grow when there is room (0: not at all) */
+    bool right;        /* aligned to the right */
+    int drop;          /* 0: always shown; otherwise the highest goes first when room is short */
 };
 
 struct column_place {

@@ -133,30 +133,28 @@ const char *temperature_text(const struct state_device *device, char *buffer, si
     return buffer;
 }
 
+/* "120/300 W", of which the second may not be known. */
+static const char *of_most(double now, double most, const char *unit, char *buffer, size_t size)
+{
+    struct figure first, second;
+    if (!isfinite(now))
+        return "-";
+    if (isfinite(most))
+        snprintf(buffer, size, "%s/%s%s", figure_whole(&first, now), figure_whole(&second, most),
+                 unit);
+    else
+        snprintf(buffer, size, "%s%s", figure_whole(&first, now), unit);
+    return buffer;
+}
+
 const char *power_text(const struct state_device *device, char *buffer, size_t size)
 {
-    struct figure now, limit;
-    if (!isfinite(device->power_w))
-        return "-";
-    if (isfinite(device->power_limit_w))
-        snprintf(buffer, size, "%s/%s W", figure_whole(&now, device->power_w),
-                 figure_whole(&limit, device->power_limit_w));
-    else
-        snprintf(buffer, size, "%s W", figure_whole(&now, device->power_w));
-    return buffer;
+    return of_most(device->power_w, device->power_limit_w, " W", buffer, size);
 }
 
 const char *clock_text(const struct state_device *device, char *buffer, size_t size)
 {
-    struct figure now, most;
-    if (!isfinite(device->clock_mhz))
-        return "-";
-    if (isfinite(device->clock_max_mhz))
-        snprintf(buffer, size, "%s/%s", figure_whole(&now, device->clock_mhz),
-                 figure_whole(&most, device->clock_max_mhz));
-    else
-        snprintf(buffer, size, "%s", figure_whole(&now, device->clock_mhz));
-    return buffer;
+    return of_most(device->clock_mhz, device->clock_max_mhz, "", buffer, size);
 }
 
 const char *throttle_text(const struct state_device *device)

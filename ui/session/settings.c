@@ -5,25 +5,17 @@
 
 #include "ui/session/ui.h"
 
-static bool setting_at(const struct ui *ui, int line, struct setting *setting)
+bool settings_look(const struct ui *ui, int line, struct setting *setting)
 {
     return ui->settings_source && line >= 0 &&
            ui->settings_source->at(ui->settings_source->context, (size_t)line, setting);
-}
-
-bool settings_look(const struct ui *ui, int line, struct setting *setting, const char **member)
-{
-    if (!setting_at(ui, line, setting))
-        return false;
-    *member = strchr(setting->name, '.') + 1;
-    return true;
 }
 
 int settings_count(const struct ui *ui)
 {
     struct setting setting;
     int count = 0;
-    while (setting_at(ui, count, &setting))
+    while (settings_look(ui, count, &setting))
         count++;
     return count;
 }

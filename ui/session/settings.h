@@ -9,8 +9,8 @@
 
 struct ui;
 
-/* The setting in `line` and its name without the group; false after the last. */
-bool settings_look(const struct ui *ui, int line, struct setting *setting, const char **member);
+/* The setting in `line`; false after the last. */
+bool settings_look(const struct ui *ui, int line, struct setting *setting);
 int settings_count(const struct ui *ui);
 /* Does it belong to the group `screen`? */
 bool settings_of_screen(const struct setting *setting);

@@ -18,7 +18,8 @@ enum setting_origin {
 
 /* One setting; the texts belong to the source and are valid until it is changed. */
 struct setting {
-    const char *name; /* "screen.palette", "train.batch" */
+    const char *name;   /* "screen.palette", "train.batch" */
+    const char *member; /* the name without the group */
     const char *value;
     enum setting_origin source;
     /* What will win over a saved value at the next start: "DPARTUI_BATCH", "the command line";

@@ -33,10 +33,10 @@ static const char *source_name(enum setting_origin source)
 static int headings_down_to(const struct ui *ui, int line)
 {
     struct setting setting;
-    const char *member, *group = "";
+    const char *group = "";
     int headings = 0;
-    for (int i = 0; i <= line && settings_look(ui, i, &setting, &member); i++)
-        if (strncmp(group, setting.name, (size_t)(member - setting.name)) != 0) {
+    for (int i = 0; i <= line && settings_look(ui, i, &setting); i++)
+        if (strncmp(group, setting.name, (size_t)(setting.member - setting.name)) != 0) {
             group = setting.name;
             headings++;
         }
@@ -56,16 +56,15 @@ static void draw_setting(const struct ui *ui, struct surface *surface, struct re
                          const struct column_place *places)
 {
     struct setting setting;
-    const char *member;
-    if (!settings_look(ui, line, &setting, &member))
+    if (!settings_look(ui, line, &setting))
         return;
     bool here = line == ui->line;
-    const struct field *field = field_find(member);
+    const struct field *field = field_find(setting.member);
     enum style style = setting.unsaved ? STYLE_WARNING : STYLE_NORMAL;
     surface_mark_line(surface, row.y, row.x, row.w, line);
     if (setting.unsaved)
         surface_put(surface, row.y, row.x - SIGN, '*', STYLE_WARNING);
-    list_cell(surface, row, row.y, &columns[NAME], &places[NAME], STYLE_NORMAL, member);
+    list_cell(surface, row, row.y, &columns[NAME], &places[NAME], STYLE_NORMAL, setting.member);
     list_cell(surface, row, row.y, &columns[SOURCE], &places[SOURCE], STYLE_LABEL,
               setting.unsaved ? "not saved" : source_name(setting.source));
     list_cell(surface, row, row.y, &columns[HELP], &places[HELP], STYLE_LABEL, field->hint);
@@ -94,7 +93,6 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     struct rect rows = {area.y, area.x + SIGN, area.h, area.w - SIGN}; /* after the signs */
     int first = scroll(ui, area.h), headings = 0, before;
     struct setting setting;
-    const char *member;
     (void)err;
     if (!ui->settings_source) {
         surface_text(surface, area.y, area.x, area.w, STYLE_NORMAL, "No settings are kept here.");
@@ -103,7 +101,7 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     if (rows.w <= 0)
         return true;
     columns_place(columns, COLUMNS, rows.w, places);
-    for (int i = 0; settings_look(ui, i, &setting, &member); i++) {
+    for (int i = 0; settings_look(ui, i, &setting); i++) {
         before = headings;
         headings = headings_down_to(ui, i);
         int row = i + headings - first;
@@ -119,15 +117,14 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct setting setting;
-    const char *member;
     buffer[0] = '\0';
-    if (!settings_look(ui, ui->line, &setting, &member))
+    if (!settings_look(ui, ui->line, &setting))
         return;
     if (setting.overridden)
-        snprintf(buffer, size, "%s: %s wins over what is saved, at the next start", member,
+        snprintf(buffer, size, "%s: %s wins over what is saved, at the next start", setting.member,
                  setting.overridden);
     else
-        snprintf(buffer, size, "%s: %s", member, field_find(member)->hint);
+        snprintf(buffer, size, "%s: %s", setting.member, field_find(setting.member)->hint);
 }
 
 const struct view view_settings = {draw, hint};

@@ -37,9 +37,8 @@ static void teardown(void)
 static struct setting go_to(const char *name)
 {
     struct setting setting;
-    const char *member;
     replay_keys(&replay, "<Home>");
-    for (int line = 0; settings_look(&replay.ui, line, &setting, &member); line++) {
+    for (int line = 0; settings_look(&replay.ui, line, &setting); line++) {
         ck_assert_int_eq(replay.ui.line, line);
         if (strcmp(setting.name, name) == 0)
             return setting;

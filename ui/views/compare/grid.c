@@ -38,66 +38,22 @@ static const struct list_column plain[COLUMNS] = {
     [TARGET] = {NULL, 8, 9, true, 2},
 };
 
-static bool validated(const struct grid *grid)
-{
-    for (int i = 0; i < grid->table.count; i++)
-        if (grid->table.rows[i].outcome.validated)
-            return true;
-    return false;
-}
-
 /* Those that there are, with their titles: `target` is the last one's. */
 static void choose_columns(const struct ui *ui, const struct grid *grid,
                            struct list_column *columns, char *target, size_t size)
 {
     memcpy(columns, plain, sizeof plain);
-    for (int i = 0; i < STUDY_VARIED; i++) {
+    for (int i = 0; i < grid->study.varied_count; i++) {
         columns[i].title = grid->study.varied[i];
         for (int j = -1; j < grid->study.variant_count; j++) {
             int width = text_columns(j < 0 ? grid->study.varied[i] : grid->value[j][i]);
             columns[i].width = width > columns[i].width ? width : columns[i].width;
         }
     }
-    if (validated(grid))
+    if (study_validated(&grid->table))
         columns[TEST_ACC].title = "val acc";
     snprintf(target, size, "to %g", ui->compare.target_acc);
-    columns[TARGET].title = target;
-}
-
-static bool is_there(const struct ui *ui, const struct grid *grid, int column)
-{
-    return column == SECOND   ? grid->study.varied_count > 1
-           : column == TARGET ? isfinite(ui->compare.target_acc)
-                              : true;
-}
-
-static void place(const struct ui *ui, const struct grid *grid, const struct list_column *columns,
-                  int width, struct column_place *places)
-{
-    struct list_column shown[COLUMNS];
-    struct column_place placed[COLUMNS];
-    int count = 0, at = 0;
-    for (int i = 0; i < COLUMNS; i++)
-        if (is_there(ui, grid, i))
-            shown[count++] = columns[i];
-    columns_place(shown, count, width, placed);
-    for (int i = 0; i < COLUMNS; i++)
-        places[i] = is_there(ui, grid, i) ? placed[at++] : (struct column_place){0, 0};
-}
-
-/* "low-high"; one value has no range. */
-static void write_range(char *buffer, size_t size, const struct spread *spread,
-                        const char *(*format)(struct figure *figure, double value))
-{
-    struct figure low, high;
-    snprintf(buffer, size, "-");
-    if (spread->count > 1)
-        snprintf(buffer, size, "%s-%s", format(&low, spread->low), format(&high, spread->high));
-}
-
-static const char *three_decimals(struct figure *figure, double value)
-{
-    return figure_fixed(figure, value, 3);
+    columns[TARGET].title = isfinite(ui->compare.target_acc) ? target : NULL;
 }
 
 static void draw_row(const struct grid *grid, int line, struct surface *surface, struct rect area,
@@ -108,9 +64,6 @@ static void draw_row(const struct grid *grid, int line, struct surface *surface,
     struct figure seconds, speed, up, accuracy, target;
     char runs[32], s_range[48], speed_range[48], acc_range[48];
     snprintf(runs, sizeof runs, "%d/%d", row->done, grid_line_runs(grid, line));
-    write_range(s_range, sizeof s_range, &outcome->s_per_epoch, figure_seconds);
-    write_range(speed_range, sizeof speed_range, &outcome->samples_per_s, figure_count);
-    write_range(acc_range, sizeof acc_range, &outcome->test_acc, three_decimals);
     figure_seconds(&seconds, outcome->s_per_epoch.median);
     figure_count(&speed, outcome->samples_per_s.median);
     const char *text[COLUMNS] = {
@@ -118,12 +71,14 @@ static void draw_row(const struct grid *grid, int line, struct surface *surface,
         [SECOND] = grid->value[line][1],
         [RUNS] = runs,
         [S_PER_EPOCH] = compare_mark(&seconds, outcome),
-        [S_RANGE] = s_range,
+        [S_RANGE] = spread_range(&outcome->s_per_epoch, figure_seconds, s_range, sizeof s_range),
         [SPEED] = compare_mark(&speed, outcome),
-        [SPEED_RANGE] = speed_range,
+        [SPEED_RANGE] =
+            spread_range(&outcome->samples_per_s, figure_count, speed_range, sizeof speed_range),
         [SPEED_UP] = figure_times(&up, outcome->speed_up),
-        [TEST_ACC] = figure_fixed(&accuracy, outcome->test_acc.mean, 3),
-        [ACC_RANGE] = acc_range,
+        [TEST_ACC] = figure_accuracy(&accuracy, outcome->test_acc.mean),
+        [ACC_RANGE] =
+            spread_range(&outcome->test_acc, figure_accuracy, acc_range, sizeof acc_range),
         [TARGET] = outcome->target_s.count == 0 && row->done > 0
                        ? "never"
                        : figure_seconds(&target, outcome->target_s.median),
@@ -142,7 +97,7 @@ static void draw_table(const struct ui *ui, const struct grid *grid, struct surf
     int focus = grid_line(ui, grid), visible = area.h - 1;
     int first = list_scroll(focus < 0 ? 0 : focus, grid->table.count, visible);
     choose_columns(ui, grid, columns, target, sizeof target);
-    place(ui, grid, columns, area.w, places);
+    columns_place(columns, COLUMNS, area.w, places);
     for (int i = 0; i < COLUMNS; i++)
         list_cell(surface, area, area.y, &columns[i], &places[i], STYLE_LABEL, columns[i].title);
     for (int i = first; i < grid->table.count && i < first + visible; i++) {

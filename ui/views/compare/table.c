@@ -137,14 +137,9 @@ int compare_table_rows(const struct comparison *comparison)
 static void place_columns(int width, bool target, struct column_place *places)
 {
     struct list_column shown[COLUMNS];
-    struct column_place placed[COLUMNS];
-    int count = 0;
-    for (int i = 0; i < COLUMNS; i++)
-        if (i != TARGET || target)
-            shown[count++] = columns[i];
-    columns_place(shown, count, width, placed);
-    for (int i = COLUMNS; i-- > 0;)
-        places[i] = i == TARGET && !target ? (struct column_place){0, 0} : placed[--count];
+    memcpy(shown, columns, sizeof columns);
+    shown[TARGET].title = target ? "" : NULL;
+    columns_place(shown, COLUMNS, width, places);
 }
 
 static void draw_heading(const struct ui *ui, const struct comparison *comparison,
