@@ -46,10 +46,8 @@ static bool print_rows(const struct run_view *view, enum store_rows kind, bool *
 {
     struct run_rows rows;
     char text[EVENT_TEXT_SIZE];
-    bool ok = run_rows_open(&rows, view, kind, err);
-    if (!ok)
-        return false;
-    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+    run_rows_open(&rows, view, kind);
+    while (run_rows_next(&rows)) {
         const char *name = member_text(rows.row, "event");
         bool shares = strcmp(name, "shares") == 0;
         if (!shares && strcmp(name, "retune") != 0)
@@ -60,8 +58,7 @@ static bool print_rows(const struct run_view *view, enum store_rows kind, bool *
         print("  %s\n", shares ? event_shares_text(text, sizeof text, rows.row)
                                : event_retune_text(text, sizeof text, rows.row));
     }
-    run_rows_close(&rows);
-    return ok;
+    return run_rows_close(&rows, err);
 }
 
 static bool print_changes(const struct run_view *view, struct error *err)

@@ -24,23 +24,24 @@ static double seconds_of(const json_t *epoch)
 static bool take_points(struct board *board, struct run_rows *points, double end,
                         const struct clockwork *time, struct error *err)
 {
-    bool ok = true;
-    while (ok && points->row) {
+    while (points->row) {
         double at = member_number(points->row, "epoch");
         if (at > end)
             break;
         double part = isfinite(at) && isfinite(end) ? fmax(0, at - (end - 1)) : 0;
-        ok = board_take(board, points->row, time->begin + part * time->length, err) &&
-             run_rows_next(points, err);
+        if (!board_take(board, points->row, time->begin + part * time->length, err))
+            return false;
+        run_rows_next(points);
     }
-    return ok;
+    return true;
 }
 
 static bool take_rows(struct board *board, struct run_rows *epochs, struct run_rows *points,
                       struct clockwork *time, struct error *err)
 {
-    bool ok = run_rows_next(points, err);
-    while (ok && (ok = run_rows_next(epochs, err)) && epochs->row) {
+    bool ok = true;
+    run_rows_next(points);
+    while (ok && run_rows_next(epochs)) {
         time->length = seconds_of(epochs->row);
         ok = take_points(board, points, member_number(epochs->row, "epoch"), time, err) &&
              board_take(board, epochs->row, time->begin + time->length, err);
@@ -60,14 +61,10 @@ bool run_board_write(const struct run_view *view, const char *directory, struct 
     if (!board_open(&board, directory, number, false, time.begin, err))
         return false;
     board_put_settings(board, json_object_get(view->head, "spec"), time.begin);
-    bool ok = run_rows_open(&epochs, view, STORE_EPOCHS, err);
-    if (ok) {
-        ok = run_rows_open(&points, view, STORE_POINTS, err);
-        if (ok) {
-            ok = take_rows(board, &epochs, &points, &time, err);
-            run_rows_close(&points);
-        }
-        run_rows_close(&epochs);
-    }
+    run_rows_open(&epochs, view, STORE_EPOCHS);
+    run_rows_open(&points, view, STORE_POINTS);
+    bool ok = take_rows(board, &epochs, &points, &time, err);
+    ok = run_rows_close(&points, err) && ok;
+    ok = run_rows_close(&epochs, err) && ok;
     return board_close(board, err) && ok;
 }

@@ -35,10 +35,9 @@ static bool put_run(const struct run_view *view, enum store_rows kind, const cha
     struct text *text = &output->text;
     struct run_rows rows;
     json_int_t last = 0;
-    bool ok = run_rows_open(&rows, view, kind, err);
-    if (!ok)
-        return false;
-    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+    bool ok = true;
+    run_rows_open(&rows, view, kind);
+    while (ok && run_rows_next(&rows)) {
         put_value(text, json_object_get(view->head, "run"));
         for (size_t i = 0; i < count; i++) {
             text_puts(text, ",");
@@ -47,11 +46,9 @@ static bool put_run(const struct run_view *view, enum store_rows kind, const cha
         if (kind == STORE_EPOCHS)
             put_left_out(text, rows.row, &last);
         text_puts(text, "\n");
-        if (!(ok = stream_drain(output, err)))
-            break;
+        ok = stream_drain(output, err);
     }
-    run_rows_close(&rows);
-    return ok;
+    return run_rows_close(&rows, err) && ok;
 }
 
 bool run_csv_put(const struct run_view *views, int count, bool points, struct stream *output,

@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/print.h"
-
 #include "base/figure.h"
 #include "base/json.h"
+#include "base/print.h"
 
 enum { COLUMNS = 7 };
 
@@ -57,18 +56,15 @@ static bool measure(const struct run_view *view, int widths[COLUMNS], bool *any,
 {
     struct figure cells[COLUMNS];
     struct run_rows rows;
-    bool ok = run_rows_open(&rows, view, STORE_EPOCHS, err);
-    if (!ok)
-        return false;
     *any = false;
     widen(widths, titles_of(view));
-    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+    run_rows_open(&rows, view, STORE_EPOCHS);
+    while (run_rows_next(&rows)) {
         make_cells(cells, rows.row);
         widen(widths, cells);
         *any = true;
     }
-    run_rows_close(&rows);
-    return ok;
+    return run_rows_close(&rows, err);
 }
 
 bool epoch_table_print(const struct run_view *view, struct error *err)
@@ -79,14 +75,12 @@ bool epoch_table_print(const struct run_view *view, struct error *err)
     bool any, ok = measure(view, widths, &any, err);
     if (!ok || !any)
         return ok;
-    if (!run_rows_open(&rows, view, STORE_EPOCHS, err))
-        return false;
     putchar('\n');
     print_line(widths, titles_of(view));
-    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+    run_rows_open(&rows, view, STORE_EPOCHS);
+    while (run_rows_next(&rows)) {
         make_cells(cells, rows.row);
         print_line(widths, cells);
     }
-    run_rows_close(&rows);
-    return ok;
+    return run_rows_close(&rows, err);
 }

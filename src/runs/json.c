@@ -44,23 +44,19 @@ static bool put_rows(const struct run_view *view, enum store_rows kind, int dept
                      struct stream *output, struct error *err)
 {
     struct run_rows rows;
-    bool any = false, ok = run_rows_open(&rows, view, kind, err);
-    if (!ok)
-        return false;
+    bool any = false, ok = true;
+    run_rows_open(&rows, view, kind);
     text_puts(&output->text, "[");
-    while ((ok = run_rows_next(&rows, err)) && rows.row) {
+    while (ok && run_rows_next(&rows)) {
         text_puts(&output->text, any ? "," : "");
         put_break(&output->text, depth + 1);
         ok = put_value(rows.row, depth + 1, &output->text, err) && stream_drain(output, err);
-        if (!ok)
-            break;
         any = true;
     }
     if (any)
         put_break(&output->text, depth);
     text_puts(&output->text, "]");
-    run_rows_close(&rows);
-    return ok;
+    return run_rows_close(&rows, err) && ok;
 }
 
 bool run_json_put(const struct run_view *view, int depth, struct stream *output, struct error *err)

@@ -93,22 +93,23 @@ static void thin_out(struct curve_points *points)
     points->stride = stride == 1 ? 4 : 2 * stride;
 }
 
-static bool read_curve(const struct run_metric *metric, struct run_rows *rows,
-                       struct curve_points *points, struct error *err)
+static bool read_curve(const struct run_metric *metric, const struct run_view *view,
+                       enum store_rows kind, struct curve_points *points, struct error *err)
 {
-    bool ok = true;
+    struct run_rows rows;
     points->count = points->taken = 0;
     points->stride = 1;
-    while ((ok = run_rows_next(rows, err)) && rows->row) {
-        double x = member_number(rows->row, "epoch");
+    run_rows_open(&rows, view, kind);
+    while (run_rows_next(&rows)) {
+        double x = member_number(rows.row, "epoch");
         if (!isfinite(x))
             continue;
         if (points->count + 2 > RUN_METRIC_POINTS && points->taken == 0)
             thin_out(points);
-        take_point(points, (struct chart_point){x, member_number(rows->row, metric->name)});
+        take_point(points, (struct chart_point){x, member_number(rows.row, metric->name)});
     }
     end_row(points);
-    return ok;
+    return run_rows_close(&rows, err);
 }
 
 bool run_metric_curve(const struct run_metric *metric, const struct run_view *view,
@@ -118,14 +119,8 @@ bool run_metric_curve(const struct run_metric *metric, const struct run_view *vi
     struct curve_points points = {.list = calloc(RUN_METRIC_POINTS, sizeof *points.list)};
     bool ok = points.list || error_memory(err, "curve");
     /* Where nothing is known between epochs, the epochs. */
-    for (int i = metric->between ? 0 : 1; ok && i < 2 && points.count == 0; i++) {
-        struct run_rows rows;
-        ok = run_rows_open(&rows, view, kinds[i], err);
-        if (ok) {
-            ok = read_curve(metric, &rows, &points, err);
-            run_rows_close(&rows);
-        }
-    }
+    for (int i = metric->between ? 0 : 1; ok && i < 2 && points.count == 0; i++)
+        ok = read_curve(metric, view, kinds[i], &points, err);
     if (ok) {
         *list = points.list;
         *count = points.count;

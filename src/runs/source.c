@@ -328,14 +328,11 @@ static bool put_rows(const struct run_view *view, enum store_rows kind, struct e
     json_t *list = json_array();
     if (json_object_set_new(view->head, store_rows_name(kind), list) != 0)
         return error_memory(err, "run");
-    if (!run_rows_open(&rows, view, kind, err))
-        return false;
-    bool ok;
-    while ((ok = run_rows_next(&rows, err)) && rows.row)
-        if (!(ok = json_array_append(list, rows.row) == 0 || error_memory(err, "run")))
-            break;
-    run_rows_close(&rows);
-    return ok;
+    bool ok = true;
+    run_rows_open(&rows, view, kind);
+    while (ok && run_rows_next(&rows))
+        ok = json_array_append(list, rows.row) == 0 || error_memory(err, "run");
+    return run_rows_close(&rows, err) && ok;
 }
 
 bool run_source_show(struct run_source *source, long number, json_t **run, struct error *err)

@@ -25,42 +25,43 @@ void run_view_free(struct run_view *view)
         json_decref(view->live[i]);
 }
 
-bool run_rows_open(struct run_rows *rows, const struct run_view *view, enum store_rows kind,
-                   struct error *err)
+void run_rows_open(struct run_rows *rows, const struct run_view *view, enum store_rows kind)
 {
     const json_t *live = view->live[kind];
     bool stored = view->store && (!live || (kind == STORE_EPOCHS && view->fills_in));
-    *rows = (struct run_rows){.live = live, .epoch = -INFINITY};
-    return !stored || store_cursor_open(
-                          view->store, (long)json_integer_value(json_object_get(view->head, "run")),
-                          kind, &rows->cursor, err);
+    long run = (long)json_integer_value(json_object_get(view->head, "run"));
+    *rows = (struct run_rows){.live = live, .epoch = -INFINITY, .error = ERROR_INIT};
+    rows->failed =
+        stored && !store_cursor_open(view->store, run, kind, &rows->cursor, &rows->error);
 }
 
-bool run_rows_next(struct run_rows *rows, struct error *err)
+json_t *run_rows_next(struct run_rows *rows)
 {
     json_decref(rows->row);
     rows->row = NULL;
     if (rows->cursor) {
-        if (!store_cursor_next(rows->cursor, &rows->row, err))
-            return false;
-        if (rows->row) {
+        rows->failed = rows->failed || !store_cursor_next(rows->cursor, &rows->row, &rows->error);
+        if (rows->row)
             rows->epoch = epoch_of(rows->row);
-            return true;
-        }
+        if (rows->row || rows->failed)
+            return rows->row;
         store_cursor_close(rows->cursor);
         rows->cursor = NULL;
     }
     /* What the engine has beyond the store's last one. */
-    while (!rows->row && rows->next < json_array_size(rows->live)) {
+    while (!rows->failed && !rows->row && rows->next < json_array_size(rows->live)) {
         json_t *row = json_array_get(rows->live, rows->next++);
         if (!(epoch_of(row) <= rows->epoch))
             rows->row = json_incref(row);
     }
-    return true;
+    return rows->row;
 }
 
-void run_rows_close(struct run_rows *rows)
+bool run_rows_close(struct run_rows *rows, struct error *err)
 {
     json_decref(rows->row);
     store_cursor_close(rows->cursor);
+    if (rows->failed)
+        *err = rows->error;
+    return !rows->failed;
 }

@@ -29,9 +29,11 @@ struct run_rows {
     const json_t *live;
     size_t next;
     double epoch; /* of the store's last row */
+    bool failed;  /* there are no rows after that; `run_rows_close` says why */
+    struct error error;
 };
 
-bool run_rows_open(struct run_rows *rows, const struct run_view *view, enum store_rows kind,
-                   struct error *err);
-bool run_rows_next(struct run_rows *rows, struct error *err);
-void run_rows_close(struct run_rows *rows);
+void run_rows_open(struct run_rows *rows, const struct run_view *view, enum store_rows kind);
+/* The next row, which is the current one then. */
+json_t *run_rows_next(struct run_rows *rows);
+bool run_rows_close(struct run_rows *rows, struct error *err);
