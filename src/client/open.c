@@ -109,11 +109,6 @@ bool client_connect_within(struct client **out, double seconds, struct error *er
     }
 }
 
-bool client_start_engine(struct error *err)
-{
-    return spawn_background_engine(err);
-}
-
 bool client_open(struct client **out, double seconds, struct error *err)
 {
     struct error absent = ERROR_INIT, ignored = ERROR_INIT;

@@ -20,13 +20,6 @@ bool client_connect(struct client **out, struct error *err);
  */
 bool client_connect_within(struct client **out, double seconds, struct error *err);
 
-/*
- * Start the background engine (a process in its own session, detached from the terminal) and
- * return without waiting for it; connect until it answers. Two started at once: one wins, the
- * other leaves.
- */
-bool client_start_engine(struct error *err);
-
 /* Connect, starting the engine when none answers, and wait for it up to `seconds`. */
 bool client_open(struct client **out, double seconds, struct error *err);
 

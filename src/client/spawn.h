@@ -16,7 +16,7 @@
 
 /* In the background: stdin and stdout are /dev/null, stderr goes to engine.log in the state home
  * (or, where that cannot be written, the runtime directory), the working directory is "/". Nobody
- * has to wait for it. */
+ * has to wait for it: connect until it answers. Two started at once: one wins, the other leaves. */
 bool spawn_background_engine(struct error *err);
 
 /* As a child that serves the socket `fd` (which stays the caller's) with the caller's stdio. */

@@ -189,10 +189,7 @@ static bool append_runs(struct store *store, const char *sql, const struct store
     bind_filter(&query, filter);
     while (ok && query_row(&query))
         ok = append_run(store, &query, runs, damaged, err);
-    if (ok)
-        return query_end(&query, "be read", err);
-    sqlite3_finalize(query.statement);
-    return false;
+    return query_finish(&query, ok, "be read", err);
 }
 
 /* Only reading a row says whether it is damaged: those that were found take no place of `limit`. */

@@ -110,3 +110,11 @@ bool query_end(struct query *query, const char *what, struct error *err)
     query->statement = NULL;
     return ok;
 }
+
+bool query_finish(struct query *query, bool ok, const char *what, struct error *err)
+{
+    if (ok)
+        return query_end(query, what, err);
+    sqlite3_finalize(query->statement);
+    return false;
+}

@@ -33,3 +33,5 @@ const char *query_text(const struct query *query, int column); /* until the next
 json_t *query_json(struct query *query, int column);           /* a new reference; null for NULL */
 /* Run to the end (for those without rows) and release. False with *err if anything failed. */
 bool query_end(struct query *query, const char *what, struct error *err);
+/* The same, unless the use of its rows failed already: then *err is left as it is. */
+bool query_finish(struct query *query, bool ok, const char *what, struct error *err);

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "events/confusion.h"
-#include "ui/keys/walk.h"
+#include "ui/actions/pages.h"
 #include "ui/views/confusion.h"
 
 static void clear(struct evaluation *evaluation)
@@ -47,9 +47,7 @@ static void ask(struct ui *ui)
 void confusion_opened(struct ui *ui)
 {
     struct evaluation *evaluation = &ui->evaluation;
-    /* Opened by its name with nothing in focus: the newest. */
-    if (ui->selected_run == 0 && ui->state.run_count > 0)
-        ui->selected_run = ui_run_line(ui, 0)->run;
+    ui_select_any_run(ui);
     if (evaluation->run != ui->selected_run) {
         clear(evaluation);
         evaluation->run = ui->selected_run;
@@ -128,12 +126,8 @@ static void move_columns(struct ui *ui, int direction)
 
 bool confusion_act(struct ui *ui, enum action action)
 {
-    int last = confusion_view_last_line(ui);
-    if (action_walks(action)) {
-        ui->line = list_move(ui->line < last ? ui->line : last, last + 1,
-                             ui->rows > 6 ? ui->rows - 4 : 1, action);
+    if (walk_page(ui, confusion_view_last_line(ui), action))
         return true;
-    }
     switch (action) {
     case ACTION_BACK:
         if (ui->evaluation.asked_run == 0)

@@ -16,9 +16,7 @@ enum { PAGE = 10 };
 static bool accept_field(struct ui *ui, const char *text)
 {
     struct error err = ERROR_INIT;
-    if (!form_set(&ui->form, ui->form.field, text, &err))
-        return ui_say(ui, true, "%s", err.text);
-    return true;
+    return form_set(&ui->form, ui->form.field, text, &err) || ui_say(ui, true, "%s", err.text);
 }
 
 static const struct prompt field_prompt = {.accept = accept_field};

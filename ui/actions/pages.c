@@ -5,10 +5,20 @@
 #include "ui/keys/walk.h"
 #include "ui/views/device.h"
 #include "ui/views/help.h"
+#include "ui/views/views.h"
 
 /* What keys do in pages that are only read: the details of a device, and the help. */
 
 enum { DEVICE_PAGE = 8 }; /* lines that PageDown moves by */
+
+bool walk_page(struct ui *ui, int last, enum action action)
+{
+    if (!action_walks(action))
+        return false;
+    ui->line =
+        list_move(view_first_line(ui, last), last + 1, ui->rows > 6 ? ui->rows - 4 : 1, action);
+    return true;
+}
 
 /* Up and Down go from device to device, pages through the details where there are too many. */
 bool device_act(struct ui *ui, enum action action)

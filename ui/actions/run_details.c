@@ -3,16 +3,14 @@
 
 #include <string.h>
 
-#include "ui/keys/walk.h"
+#include "ui/actions/pages.h"
 #include "ui/views/run.h"
 
 /* What keys and events do in the details of a run. */
 
 void run_details_ask(struct ui *ui)
 {
-    /* Opened by its name with nothing in focus: the newest. */
-    if (ui->selected_run == 0 && ui->state.run_count > 0)
-        ui->selected_run = ui_run_line(ui, 0)->run;
+    ui_select_any_run(ui);
     struct state_run *run = state_run(&ui->state, ui->selected_run);
     if (ui->details.run != ui->selected_run)
         details_begin(&ui->details, ui->selected_run);
@@ -38,11 +36,5 @@ void run_details_event(struct ui *ui, const char *method, const json_t *params)
 
 bool run_details_act(struct ui *ui, enum action action)
 {
-    int last = run_view_last_line(ui);
-    if (!action_walks(action))
-        return false;
-    /* A smaller page now may have left the line past the end. */
-    ui->line = list_move(ui->line < last ? ui->line : last, last + 1,
-                         ui->rows > 6 ? ui->rows - 4 : 1, action);
-    return true;
+    return walk_page(ui, run_view_last_line(ui), action);
 }

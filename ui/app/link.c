@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "client/open.h"
+#include "client/spawn.h"
 #include "ui/app/recording.h"
 #include "ui/control/engine.h"
 
@@ -170,7 +171,7 @@ static void start_engine(struct link *link)
     struct error err = ERROR_INIT;
     char advice[512];
     link->ui->want_engine = false;
-    if (!client_start_engine(&err)) {
+    if (!spawn_background_engine(&err)) {
         snprintf(advice, sizeof advice, "%.400s - press e to try again", err.text);
         ui_disconnected(link->ui, LINK_NO_ENGINE, advice);
         link->retry = clock_seconds() + LOST_RETRY_MOST;

@@ -29,6 +29,12 @@ const struct state_run *ui_run_line(const struct ui *ui, int line)
     return at >= 0 && line >= 0 ? &ui->state.runs[at] : NULL;
 }
 
+void ui_select_any_run(struct ui *ui)
+{
+    if (ui->selected_run == 0 && ui->state.run_count > 0)
+        ui->selected_run = ui_run_line(ui, 0)->run;
+}
+
 long ui_run_in_question(const struct ui *ui)
 {
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);

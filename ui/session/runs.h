@@ -16,6 +16,8 @@ void ui_toggle_mark(struct ui *ui, long run);
 
 /* The run in line `line` of the dashboard's list: newest first; NULL after the last. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);
+/* The newest where none is selected: a view of one was opened by its name. */
+void ui_select_any_run(struct ui *ui);
 /*
  * The run that keys stop, pause or change: where runs are in focus the selected one unless it has
  * ended, else the running one; 0: none. In the views of runs it is never another than the selected

@@ -94,11 +94,6 @@ bool confusion_view_columns(const struct ui *ui, int *seen, int *all)
     return *seen < *all;
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     struct pages pages;
@@ -108,20 +103,18 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     }
     bool ok = prepare(ui, area, &pages, err);
     if (ok)
-        write_left(ui, &pages, surface, pages.left, least(ui->line, pages.left_last));
+        write_left(ui, &pages, surface, pages.left, view_first_line(ui, pages.left_last));
     for (int y = area.y; ok && pages.right.w > 0 && y < area.y + area.h; y++)
         surface_glyph(surface, y, pages.right.x - 2, GLYPH_RULE, STYLE_TRACK);
     if (ok && pages.right.w > 0)
-        write_right(ui, &pages, surface, pages.right, least(ui->line, pages.right_last));
+        write_right(ui, &pages, surface, pages.right, view_first_line(ui, pages.right_last));
     confusion_table_free(&pages.table);
     return ok;
 }
 
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
-    int more = confusion_view_last_line(ui) - ui->line;
-    if (more > 0)
-        snprintf(buffer, size, "%d more line%s below", more, more == 1 ? "" : "s");
+    view_hint_lines(ui, confusion_view_last_line(ui), buffer, size);
 }
 
 const struct view view_confusion = {draw, hint};

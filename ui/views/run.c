@@ -75,11 +75,6 @@ int run_view_last_line(const struct ui *ui)
     return left_last > right_last ? left_last : right_last;
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
@@ -92,20 +87,18 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     }
     split(area, &left, &right);
     measure(ui, run, left, right, &left_last, &right_last);
-    write_left(ui, run, surface, left, least(ui->line, left_last), right.w == 0);
+    write_left(ui, run, surface, left, view_first_line(ui, left_last), right.w == 0);
     if (right.w > 0) {
         for (int y = area.y; y < area.y + area.h; y++)
             surface_glyph(surface, y, right.x - 2, GLYPH_RULE, STYLE_TRACK);
-        write_right(ui, run, surface, right, least(ui->line, right_last));
+        write_right(ui, run, surface, right, view_first_line(ui, right_last));
     }
     return true;
 }
 
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
-    int more = run_view_last_line(ui) - ui->line;
-    if (more > 0)
-        snprintf(buffer, size, "%d more line%s below", more, more == 1 ? "" : "s");
+    view_hint_lines(ui, run_view_last_line(ui), buffer, size);
 }
 
 const struct view view_run = {draw, hint};

@@ -15,4 +15,10 @@ struct view {
 VIEWS(VIEW_DRAWN)
 #undef VIEW_DRAWN
 
+/* The line that a page which scrolls to its line `last` begins with: the page may have been longer
+ * when `ui->line` was set. */
+int view_first_line(const struct ui *ui, int last);
+/* The hint of such a page: how many lines are below it. */
+void view_hint_lines(const struct ui *ui, int last, char *buffer, size_t size);
+
 const struct view *view_of(enum view_id id);

@@ -110,10 +110,7 @@ static bool copy_rows(struct store *to, struct store *from, const char *table, c
         ++*count;
     }
     text_free(&sql);
-    if (ok)
-        return query_end(&query, "be read", err);
-    sqlite3_finalize(query.statement);
-    return false;
+    return query_finish(&query, ok, "be read", err);
 }
 
 bool store_copy_run(struct store *to, struct store *from, long run, struct error *err)
@@ -195,11 +192,7 @@ bool store_take_all(struct store *to, struct store *from, struct store_taken *ta
         return false;
     query_begin(&runs, from, "SELECT number, submitted_at FROM runs ORDER BY number DESC");
     bool ok = take_rows(to, &runs, taken, err);
-    if (ok)
-        ok = query_end(&runs, "be read", err);
-    else
-        sqlite3_finalize(runs.statement);
-    if (ok && store_commit(to, err))
+    if (query_finish(&runs, ok, "be read", err) && store_commit(to, err))
         return true;
     store_rollback(to);
     return false;

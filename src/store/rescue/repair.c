@@ -209,10 +209,7 @@ static bool add_runs(struct store *to, struct store *from, struct store_repaired
         ok = add_run(to, from, (long)sqlite3_column_int64(query.statement, 0),
                      dated ? sqlite3_column_double(query.statement, 1) : NAN, repaired, err);
     }
-    if (ok)
-        return query_end(&query, "be read", err);
-    sqlite3_finalize(query.statement);
-    return false;
+    return query_finish(&query, ok, "be read", err);
 }
 
 /* With the lock of the repair, which the store takes over. */

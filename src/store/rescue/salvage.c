@@ -207,10 +207,7 @@ static bool rebuild(struct store *to, struct store_salvaged *saved, struct error
         ok = put_object(to, object, NULL, NULL, saved, err);
         json_decref(object);
     }
-    if (ok)
-        return query_end(&row, "be read", err);
-    sqlite3_finalize(row.statement);
-    return false;
+    return query_finish(&row, ok, "be read", err);
 }
 
 static bool take_points(struct store *from, struct store *to, struct store_salvaged *saved,
