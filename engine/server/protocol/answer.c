@@ -11,20 +11,19 @@ int method_fail(struct error *err, int code, const char *text)
     return code;
 }
 
-int method_lock_run(struct server *server, const json_t *params, struct record **record,
-                    struct error *err)
+int method_lock_run(struct method_call *call, struct record **record)
 {
     long number = 0;
-    if (!json_get_long(params, "run", 1, LONG_MAX, &number, err))
+    if (!json_get_long(call->params, "run", 1, LONG_MAX, &number, call->err))
         return RPC_PARAMS;
     if (!number)
-        return method_fail(err, RPC_PARAMS, "'run' is missing");
-    pthread_mutex_lock(&server->queue.lock);
-    *record = queue_recall(&server->queue, number, err);
+        return method_fail(call->err, RPC_PARAMS, "'run' is missing");
+    pthread_mutex_lock(&call->server->queue.lock);
+    *record = queue_recall(&call->server->queue, number, call->err);
     if (*record)
         return RPC_OK;
-    pthread_mutex_unlock(&server->queue.lock);
-    return err->kind == ERROR_ABSENT ? RPC_NO_RUN : RPC_FAILED;
+    pthread_mutex_unlock(&call->server->queue.lock);
+    return call->err->kind == ERROR_ABSENT ? RPC_NO_RUN : RPC_FAILED;
 }
 
 void method_unlock(struct server *server)

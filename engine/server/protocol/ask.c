@@ -11,34 +11,28 @@
 #include "engine/server/viewers/notify.h"
 #include "system/local_socket.h"
 
-int method_hello(struct server *server, struct connection *connection, const json_t *params,
-                 json_t **result, struct error *err)
+int method_hello(struct method_call *call)
 {
-    (void)connection;
     const char *version = NULL;
-    if (!json_get_string(params, "version", &version, err))
+    if (!json_get_string(call->params, "version", &version, call->err))
         return RPC_PARAMS;
-    *result = json_pack("{s:s, s:i, s:i}", "version", server->options->version, "pid",
-                        (int)getpid(), "protocol", PROTOCOL_VERSION);
+    call->result = json_pack("{s:s, s:i, s:i}", "version", call->server->options->version, "pid",
+                             (int)getpid(), "protocol", PROTOCOL_VERSION);
     return RPC_OK;
 }
 
-int method_status(struct server *server, struct connection *connection, const json_t *params,
-                  json_t **result, struct error *err)
+int method_status(struct method_call *call)
 {
-    (void)connection;
-    (void)params;
-    (void)err;
     struct gpu_findings findings;
-    nvml_read(server->nvml, &server->gpus);
-    gpu_survey_read(server->survey, &findings);
-    pthread_mutex_lock(&server->queue.lock);
-    const struct record *current = queue_running(&server->queue);
-    *result = json_pack("{s:b, s:i, s:s, s:o, s:o}", "running", 1, "pid", (int)getpid(), "version",
-                        server->options->version, "run",
-                        current ? json_integer(current->number) : json_null(), "no_gpus",
-                        no_gpus_json(&findings, &server->gpus));
-    method_unlock(server);
+    nvml_read(call->server->nvml, &call->server->gpus);
+    gpu_survey_read(call->server->survey, &findings);
+    pthread_mutex_lock(&call->server->queue.lock);
+    const struct record *current = queue_running(&call->server->queue);
+    call->result = json_pack("{s:b, s:i, s:s, s:o, s:o}", "running", 1, "pid", (int)getpid(),
+                             "version", call->server->options->version, "run",
+                             current ? json_integer(current->number) : json_null(), "no_gpus",
+                             no_gpus_json(&findings, &call->server->gpus));
+    method_unlock(call->server);
     return RPC_OK;
 }
 
@@ -59,51 +53,46 @@ static json_t *newest_that_fit(const json_t *all)
     return list;
 }
 
-int method_runs(struct server *server, struct connection *connection, const json_t *params,
-                json_t **result, struct error *err)
+int method_runs(struct method_call *call)
 {
-    (void)connection;
     long limit = LONG_MAX;
-    if (!json_get_long(params, "limit", 1, LONG_MAX, &limit, err))
+    if (!json_get_long(call->params, "limit", 1, LONG_MAX, &limit, call->err))
         return RPC_PARAMS;
     json_t *all = json_array();
-    pthread_mutex_lock(&server->queue.lock);
-    size_t count = server->queue.count;
+    pthread_mutex_lock(&call->server->queue.lock);
+    size_t count = call->server->queue.count;
     for (size_t i = count > (size_t)limit ? count - (size_t)limit : 0; i < count; i++)
-        json_array_append_new(all, record_json(server->queue.records[i]));
-    method_unlock(server);
+        json_array_append_new(all, record_json(call->server->queue.records[i]));
+    method_unlock(call->server);
     /* The current run does not wait for the rest. */
-    *result = newest_that_fit(all);
+    call->result = newest_that_fit(all);
     json_decref(all);
     return RPC_OK;
 }
 
-int method_show(struct server *server, struct connection *connection, const json_t *params,
-                json_t **result, struct error *err)
+int method_show(struct method_call *call)
 {
-    (void)connection;
     struct record *record;
-    int code = method_lock_run(server, params, &record, err);
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
-    if (queue_load(&server->queue, record, err))
-        *result = record_json_full(record);
+    if (queue_load(&call->server->queue, record, call->err))
+        call->result = record_json_full(record);
     else
         code = RPC_FAILED;
-    if (*result)
-        json_object_set_new(*result, "checkpoint", queue_checkpoint_json(&server->queue, record));
-    method_unlock(server);
+    if (call->result)
+        json_object_set_new(call->result, "checkpoint",
+                            queue_checkpoint_json(&call->server->queue, record));
+    method_unlock(call->server);
     return code;
 }
 
-int method_log(struct server *server, struct connection *connection, const json_t *params,
-               json_t **result, struct error *err)
+int method_log(struct method_call *call)
 {
-    (void)connection;
     long limit = ENGINE_LOG_KEPT;
-    if (!json_get_long(params, "limit", 1, LONG_MAX, &limit, err))
+    if (!json_get_long(call->params, "limit", 1, LONG_MAX, &limit, call->err))
         return RPC_PARAMS;
-    *result = engine_log_newest(&server->log, (uint64_t)limit);
+    call->result = engine_log_newest(&call->server->log, (uint64_t)limit);
     return RPC_OK;
 }
 
@@ -122,72 +111,70 @@ static bool may_subscribe(struct server *server, const struct connection *who, s
     return true;
 }
 
-int method_follow(struct server *server, struct connection *connection, const json_t *params,
-                  json_t **result, struct error *err)
+int method_follow(struct method_call *call)
 {
+    struct connection *connection = call->connection;
     struct record *record;
     long from = 0;
     bool steps = true;
-    if (!json_get_long(params, "from", 0, LONG_MAX, &from, err) ||
-        !json_get_bool(params, "steps", &steps, err))
+    if (!json_get_long(call->params, "from", 0, LONG_MAX, &from, call->err) ||
+        !json_get_bool(call->params, "steps", &steps, call->err))
         return RPC_PARAMS;
-    int code = method_lock_run(server, params, &record, err);
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
     long number = record->number;
-    bool brought = queue_load(&server->queue, record, err);
-    method_unlock(server);
+    bool brought = queue_load(&call->server->queue, record, call->err);
+    method_unlock(call->server);
     if (!brought)
         return RPC_FAILED;
     int at = 0;
     while (at < connection->follow_count && connection->follow[at].run != number)
         at++;
     if (at == CONNECTION_FOLLOWS)
-        return method_fail(err, RPC_FAILED, "this connection follows as many runs as it may");
-    if (!may_subscribe(server, connection, err))
+        return method_fail(call->err, RPC_FAILED, "this connection follows as many runs as it may");
+    if (!may_subscribe(call->server, connection, call->err))
         return RPC_FAILED;
     if (at == connection->follow_count)
         connection->follow_count++;
     connection->follow[at] = (struct follow){number, (uint64_t)from, steps};
-    server_count_followers(server);
-    *result = json_object();
+    server_count_followers(call->server);
+    call->result = json_object();
     return RPC_OK;
 }
 
-int method_watch(struct server *server, struct connection *connection, const json_t *params,
-                 json_t **result, struct error *err)
+int method_watch(struct method_call *call)
 {
+    struct connection *connection = call->connection;
     double interval = 0.5;
-    if (!json_get_double(params, "interval", 0.05, 3600, &interval, err))
+    if (!json_get_double(call->params, "interval", 0.05, 3600, &interval, call->err))
         return RPC_PARAMS;
-    if (!may_subscribe(server, connection, err))
+    if (!may_subscribe(call->server, connection, call->err))
         return RPC_FAILED;
     if (!connection->watching) {
-        pthread_mutex_lock(&server->queue.lock);
-        connection->next_mark = server->queue.marks.next;
-        method_unlock(server);
-        connection->next_message = engine_log_next(&server->log);
+        pthread_mutex_lock(&call->server->queue.lock);
+        connection->next_mark = call->server->queue.marks.next;
+        method_unlock(call->server);
+        connection->next_message = engine_log_next(&call->server->log);
     }
     connection->watching = true;
     connection->interval = interval;
     connection->next_state = 0;
     connection->state_version = connection->state_changes = UINT64_MAX;
-    *result = json_object();
+    call->result = json_object();
     return RPC_OK;
 }
 
-int method_shutdown(struct server *server, struct connection *connection, const json_t *params,
-                    json_t **result, struct error *err)
+int method_shutdown(struct method_call *call)
 {
-    (void)connection;
     bool now = false;
-    if (!json_get_bool(params, "now", &now, err))
+    if (!json_get_bool(call->params, "now", &now, call->err))
         return RPC_PARAMS;
-    if (!now && queue_is_busy(&server->queue))
+    if (!now && queue_is_busy(&call->server->queue))
         return method_fail(
-            err, RPC_FAILED,
+            call->err, RPC_FAILED,
             "a run is running or waiting: stop it first, or end the engine with --now");
-    server_leave(server, RUN_STOP_NOW);
-    *result = json_object();
+    server_leave(call->server, RUN_STOP_NOW);
+    call->result = json_object();
     return RPC_OK;
 }

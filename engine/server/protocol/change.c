@@ -11,11 +11,11 @@
 #include "spec/origin.h"
 
 /* With the lock held: release it, and answer. */
-static int finish(struct server *server, int code, json_t **result)
+static int finish(struct method_call *call, int code)
 {
-    queue_touch(&server->queue);
-    method_unlock(server);
-    *result = code == RPC_OK ? json_object() : NULL;
+    queue_touch(&call->server->queue);
+    method_unlock(call->server);
+    call->result = code == RPC_OK ? json_object() : NULL;
     return code;
 }
 
@@ -50,56 +50,53 @@ static bool stop_when(const json_t *params, enum run_stop *when, struct error *e
     return error_set(err, ERROR_USAGE, "'when' must be step, epoch, now or never");
 }
 
-int method_stop(struct server *server, struct connection *connection, const json_t *params,
-                json_t **result, struct error *err)
+int method_stop(struct method_call *call)
 {
-    (void)connection;
     struct record *record;
     enum run_stop when = RUN_STOP_STEP;
-    if (!stop_when(params, &when, err))
+    if (!stop_when(call->params, &when, call->err))
         return RPC_PARAMS;
-    int code = method_lock_run(server, params, &record, err);
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
     long number = record->number;
     bool taken_out = record->status == RUN_QUEUED && when != RUN_STOP_NONE;
     if (record->status != RUN_QUEUED && record->status != RUN_RUNNING) {
-        code = ended_already(record, err);
+        code = ended_already(record, call->err);
     } else if (when != RUN_STOP_NONE) {
-        queue_stop(&server->queue, record, when);
+        queue_stop(&call->server->queue, record, when);
     } else if (!run_control_cancel_stop(&record->control)) {
-        error_set(err, ERROR_FAILED, "run %ld is being stopped already", number);
+        error_set(call->err, ERROR_FAILED, "run %ld is being stopped already", number);
         code = RPC_FAILED;
     }
-    code = finish(server, code, result);
+    code = finish(call, code);
     if (taken_out)
-        engine_log(&server->log, MESSAGE_INFO, number, "run %ld is taken out of the queue", number);
+        engine_log(&call->server->log, MESSAGE_INFO, number, "run %ld is taken out of the queue",
+                   number);
     return code;
 }
 
-int method_set_lr(struct server *server, struct connection *connection, const json_t *params,
-                  json_t **result, struct error *err)
+int method_set_lr(struct method_call *call)
 {
-    (void)connection;
     struct record *record;
     double lr = 0;
-    if (!json_get_double(params, "lr", 0, SPEC_MAX_LR, &lr, err))
+    if (!json_get_double(call->params, "lr", 0, SPEC_MAX_LR, &lr, call->err))
         return RPC_PARAMS;
     if (lr <= 0)
-        return method_fail(err, RPC_PARAMS, "'lr' must be a number above 0");
-    int code = method_lock_run(server, params, &record, err);
+        return method_fail(call->err, RPC_PARAMS, "'lr' must be a number above 0");
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
     if (record->status == RUN_QUEUED) {
         record->spec.lr = lr;
         spec_give(&record->spec, "lr");
-        queue_keep(&server->queue, record);
+        queue_keep(&call->server->queue, record);
     } else if (record->status == RUN_RUNNING) {
         atomic_store(&record->control.lr, lr);
     } else {
-        code = ended_already(record, err);
+        code = ended_already(record, call->err);
     }
-    return finish(server, code, result);
+    return finish(call, code);
 }
 
 static bool change_queued_epochs(struct record *record, long epochs, struct error *err)
@@ -138,110 +135,97 @@ static int change_epochs(struct record *record, long epochs, struct error *err)
     return RPC_FAILED;
 }
 
-int method_set_epochs(struct server *server, struct connection *connection, const json_t *params,
-                      json_t **result, struct error *err)
+int method_set_epochs(struct method_call *call)
 {
-    (void)connection;
     struct record *record;
     long epochs = 0;
-    if (!json_get_long(params, "epochs", 1, SPEC_MAX_EPOCHS, &epochs, err))
+    if (!json_get_long(call->params, "epochs", 1, SPEC_MAX_EPOCHS, &epochs, call->err))
         return RPC_PARAMS;
     if (epochs == 0)
-        return method_fail(err, RPC_PARAMS, "'epochs' is missing");
-    int code = method_lock_run(server, params, &record, err);
+        return method_fail(call->err, RPC_PARAMS, "'epochs' is missing");
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
-    code = change_epochs(record, epochs, err);
+    code = change_epochs(record, epochs, call->err);
     if (code == RPC_OK)
-        queue_keep(&server->queue, record);
-    return finish(server, code, result);
+        queue_keep(&call->server->queue, record);
+    return finish(call, code);
 }
 
-static int set_paused(struct server *server, const json_t *params, bool paused, json_t **result,
-                      struct error *err)
+static int set_paused(struct method_call *call, bool paused)
 {
     struct record *record;
-    int code = method_lock_run(server, params, &record, err);
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
     if (record->status == RUN_RUNNING)
         atomic_store(&record->control.paused, paused);
     else
-        code = refuse(record, "a running run can be paused", err);
-    return finish(server, code, result);
+        code = refuse(record, "a running run can be paused", call->err);
+    return finish(call, code);
 }
 
-int method_pause(struct server *server, struct connection *connection, const json_t *params,
-                 json_t **result, struct error *err)
+int method_pause(struct method_call *call)
 {
-    (void)connection;
-    return set_paused(server, params, true, result, err);
+    return set_paused(call, true);
 }
 
-int method_unpause(struct server *server, struct connection *connection, const json_t *params,
-                   json_t **result, struct error *err)
+int method_unpause(struct method_call *call)
 {
-    (void)connection;
-    return set_paused(server, params, false, result, err);
+    return set_paused(call, false);
 }
 
-int method_move(struct server *server, struct connection *connection, const json_t *params,
-                json_t **result, struct error *err)
+int method_move(struct method_call *call)
 {
-    (void)connection;
     struct record *record;
     long place = -1;
-    if (!json_get_long(params, "place", 0, LONG_MAX, &place, err))
+    if (!json_get_long(call->params, "place", 0, LONG_MAX, &place, call->err))
         return RPC_PARAMS;
     if (place < 0)
-        return method_fail(err, RPC_PARAMS, "'place' is missing");
-    int code = method_lock_run(server, params, &record, err);
+        return method_fail(call->err, RPC_PARAMS, "'place' is missing");
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
     if (record->status == RUN_QUEUED)
-        queue_move(&server->queue, record, (size_t)place);
+        queue_move(&call->server->queue, record, (size_t)place);
     else
-        code = refuse(record, "a queued run has a place in the queue", err);
-    return finish(server, code, result);
+        code = refuse(record, "a queued run has a place in the queue", call->err);
+    return finish(call, code);
 }
 
-int method_delete(struct server *server, struct connection *connection, const json_t *params,
-                  json_t **result, struct error *err)
+int method_delete(struct method_call *call)
 {
-    (void)connection;
     struct record *record;
-    int code = method_lock_run(server, params, &record, err);
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
     long number = record->number;
     if (record->status == RUN_QUEUED || record->status == RUN_RUNNING)
-        code = refuse(record, "a run that has ended can be deleted; stop it first", err);
+        code = refuse(record, "a run that has ended can be deleted; stop it first", call->err);
     else
-        queue_delete(&server->queue, record);
-    code = finish(server, code, result);
+        queue_delete(&call->server->queue, record);
+    code = finish(call, code);
     if (code == RPC_OK)
-        engine_log(&server->log, MESSAGE_INFO, number, "run %ld is deleted", number);
+        engine_log(&call->server->log, MESSAGE_INFO, number, "run %ld is deleted", number);
     return code;
 }
 
-int method_note(struct server *server, struct connection *connection, const json_t *params,
-                json_t **result, struct error *err)
+int method_note(struct method_call *call)
 {
-    (void)connection;
     struct record *record;
     const char *text = NULL;
-    if (!json_get_string(params, "text", &text, err))
+    if (!json_get_string(call->params, "text", &text, call->err))
         return RPC_PARAMS;
     if (!text)
-        return method_fail(err, RPC_PARAMS, "'text' is missing");
-    if (!record_check_note(text, "text", err))
+        return method_fail(call->err, RPC_PARAMS, "'text' is missing");
+    if (!record_check_note(text, "text", call->err))
         return RPC_PARAMS;
-    int code = method_lock_run(server, params, &record, err);
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
     record_set_note(record, text);
-    queue_keep(&server->queue, record);
-    return finish(server, code, result);
+    queue_keep(&call->server->queue, record);
+    return finish(call, code);
 }
 
 /* An array of tags, each as it should be. */
@@ -263,36 +247,34 @@ static bool check_tags(const json_t *params, const char *key, const json_t **tag
     return true;
 }
 
-int method_tag(struct server *server, struct connection *connection, const json_t *params,
-               json_t **result, struct error *err)
+int method_tag(struct method_call *call)
 {
-    (void)connection;
     struct record *record;
     const json_t *add, *remove;
-    if (!check_tags(params, "add", &add, err) || !check_tags(params, "remove", &remove, err))
+    if (!check_tags(call->params, "add", &add, call->err) ||
+        !check_tags(call->params, "remove", &remove, call->err))
         return RPC_PARAMS;
-    int code = method_lock_run(server, params, &record, err);
+    int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
     record_change_tags(record, add, remove);
-    history_set_tags(server->history, record->number, json_copy(record->tags));
-    queue_keep(&server->queue, record);
-    return finish(server, code, result);
+    history_set_tags(call->server->history, record->number, json_copy(record->tags));
+    queue_keep(&call->server->queue, record);
+    return finish(call, code);
 }
 
-int method_cancel(struct server *server, struct connection *connection, const json_t *params,
-                  json_t **result, struct error *err)
+int method_cancel(struct method_call *call)
 {
     const char *name = NULL;
-    if (!json_get_string(params, "method", &name, err))
+    if (!json_get_string(call->params, "method", &name, call->err))
         return RPC_PARAMS;
     if (!name)
-        return method_fail(err, RPC_PARAMS, "'method' is missing");
+        return method_fail(call->err, RPC_PARAMS, "'method' is missing");
     int count = 0;
-    for (struct task *task = server->tasks; task; task = task->next)
-        if (task->connection == connection->id && strcmp(task->request.method, name) == 0 &&
+    for (struct task *task = call->server->tasks; task; task = task->next)
+        if (task->connection == call->connection->id && strcmp(task->request.method, name) == 0 &&
             !atomic_exchange(&task->cancelled, true))
             count++;
-    *result = json_pack("{s:i}", "cancelled", count);
+    call->result = json_pack("{s:i}", "cancelled", count);
     return RPC_OK;
 }

@@ -83,15 +83,16 @@ static const char *malformed(const json_t *request)
 }
 
 /* Call a method of a well-formed request and answer, if it has an id. */
-static void call(struct server *server, struct connection *connection, json_t *request, json_t *id)
+static void answer(struct server *server, struct connection *connection, json_t *request,
+                   json_t *id)
 {
     const char *name = json_string_value(json_object_get(request, "method"));
     json_t *params = json_object_get(request, "params");
     const struct method *method = find_method(name);
     struct error err = ERROR_INIT;
-    json_t *result = NULL;
     int code = RPC_OK;
     json_t *given = params && !json_is_null(params) ? json_incref(params) : json_object();
+    struct method_call call = {server, connection, given, NULL, &err};
     if (!method) {
         error_set(&err, ERROR_USAGE, "there is no method '%.100s'", name);
         code = RPC_NO_METHOD;
@@ -107,15 +108,15 @@ static void call(struct server *server, struct connection *connection, json_t *r
                                            .params = given});
         return;
     } else {
-        code = method->answer(server, connection, given, &result, &err);
+        code = method->answer(&call);
     }
     json_decref(given);
-    if (code == RPC_OK && !result)
+    if (code == RPC_OK && !call.result)
         code = method_fail(&err, RPC_FAILED, "out of memory");
     if (!id)
-        json_decref(result);
+        json_decref(call.result);
     else if (code == RPC_OK)
-        connection_put_result(connection, id, result);
+        connection_put_result(connection, id, call.result);
     else
         connection_put_error(connection, id, code, err.text);
 }
@@ -137,6 +138,6 @@ void server_handle_line(struct server *server, struct connection *connection, co
         connection_put_error(connection, json_is_string(id) || json_is_number(id) ? id : NULL,
                              RPC_NO_REQUEST, wrong);
     else
-        call(server, connection, request, id);
+        answer(server, connection, request, id);
     json_decref(request);
 }
