@@ -22,6 +22,12 @@ struct argument {
     char storage[80];                  /* of words that came from the name */
 };
 
+/* Nothing is offered for it. */
+static inline bool argument_is_free(const struct argument *argument)
+{
+    return !argument->source && !argument->count && !argument->files;
+}
+
 /* The argument of an option; false when it takes none. For one that
  * stands alone it is the one after '='. */
 bool argument_of_option(const struct option *option, struct argument *out);

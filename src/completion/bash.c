@@ -190,21 +190,16 @@ static void print_argument(const struct argument *argument)
     printf("        ;;\n");
 }
 
-static bool is_free(const struct argument *argument)
-{
-    return !argument->source && !argument->count && !argument->files;
-}
-
 static void print_arguments(const struct command *command)
 {
     struct argument argument;
     for (const struct option *option = command->options; option->name; option++)
-        if (argument_of_option(option, &argument) && !is_free(&argument)) {
+        if (argument_of_option(option, &argument) && !argument_is_free(&argument)) {
             printf("    '%s --%s')", command_name(command), option->name);
             print_argument(&argument);
         }
     for (size_t i = 0; argument_of_command(command, i, &argument); i++)
-        if (!is_free(&argument)) {
+        if (!argument_is_free(&argument)) {
             /* The command itself is the first word that is no option. */
             printf("    '%s %zu')", command_name(command), i + 1);
             print_argument(&argument);

@@ -84,7 +84,7 @@ static const char head[] =
 /* The offer is a command between double quotes, whose words stand between single ones. */
 static void print_offer(const struct argument *argument)
 {
-    if (!argument->source && !argument->count && !argument->files)
+    if (argument_is_free(argument))
         return;
     printf(" -a \"(__dpartui_offer '%s' '%s' '%s'", argument->source ? argument->source : "",
            argument->files ? argument->files : "", argument->list ? "," : "");

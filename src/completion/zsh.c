@@ -72,7 +72,7 @@ static void print_argument(const struct argument *argument)
     putchar(':');
     quote_part(argument->name, ":\\");
     putchar(':');
-    if (!argument->source && !argument->count && !argument->files) {
+    if (argument_is_free(argument)) {
         putchar(' ');
         return;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "spec/spec.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,33 +30,36 @@ void spec_init(struct spec *spec)
     };
 }
 
+/* The strings of its own. */
+static const size_t strings[] = {offsetof(struct spec, model),      offsetof(struct spec, data),
+                                 offsetof(struct spec, data_dir),   offsetof(struct spec, stages),
+                                 offsetof(struct spec, init_file),  offsetof(struct spec, save),
+                                 offsetof(struct spec, save_best),  offsetof(struct spec, log),
+                                 offsetof(struct spec, tensorboard)};
+enum { STRINGS = sizeof strings / sizeof *strings };
+
+static char **string_of(struct spec *spec, size_t index)
+{
+    return (char **)((char *)spec + strings[index]);
+}
+
 void spec_free(struct spec *spec)
 {
-    free(spec->model);
-    free(spec->data);
-    free(spec->data_dir);
-    free(spec->stages);
-    free(spec->init_file);
-    free(spec->save);
-    free(spec->save_best);
-    free(spec->log);
-    free(spec->tensorboard);
+    for (size_t i = 0; i < STRINGS; i++)
+        free(*string_of(spec, i));
     spec_init(spec);
 }
 
 bool spec_copy(struct spec *to, const struct spec *from, struct error *err)
 {
-    *to = *from;
-    char *const *const source[] = {&from->model,     &from->data,      &from->data_dir,
-                                   &from->stages,    &from->init_file, &from->save,
-                                   &from->save_best, &from->log,       &from->tensorboard};
-    char **const target[] = {&to->model,     &to->data,      &to->data_dir,
-                             &to->stages,    &to->init_file, &to->save,
-                             &to->save_best, &to->log,       &to->tensorboard};
     bool ok = true;
-    for (size_t i = 0; i < sizeof source / sizeof source[0]; i++) {
-        *target[i] = *source[i] ? strdup(*source[i]) : NULL;
-        ok = ok && (*target[i] || !*source[i]);
+    *to = *from;
+    for (size_t i = 0; i < STRINGS; i++) {
+        char **string = string_of(to, i);
+        if (!*string)
+            continue;
+        *string = strdup(*string);
+        ok = ok && *string;
     }
     if (!ok) {
         spec_free(to);

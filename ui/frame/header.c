@@ -137,34 +137,23 @@ static void add_lost(const struct ui *ui, struct line *line)
 
 static void add_link(const struct ui *ui, struct line *line)
 {
-    struct part *part = add(line, STYLE_NORMAL, 10);
-    switch (ui->link) {
-    case LINK_STARTING:
+    static const char *const troubles[] = {[LINK_LOST] = "engine lost, trying to reach it",
+                                           [LINK_NO_ENGINE] = "no engine",
+                                           [LINK_UP] = "engine silent"};
+    struct part *part;
+    if (ui->link == LINK_STARTING) {
+        part = add(line, STYLE_NORMAL, 10);
         snprintf(part->text, sizeof part->text, "starting the engine");
-        break;
-    case LINK_LOST:
-        part->style = STYLE_BAD;
-        part->drop = 0;
-        snprintf(part->text, sizeof part->text, "engine lost, trying to reach it");
-        break;
-    case LINK_NO_ENGINE:
-        part->style = STYLE_BAD;
-        part->drop = 0;
-        snprintf(part->text, sizeof part->text, "no engine");
-        break;
-    case LINK_UP:
-        part->style = STYLE_LABEL;
-        if (ui->silent) {
-            part->style = STYLE_BAD;
-            part->drop = 0;
-            snprintf(part->text, sizeof part->text, "engine silent");
-        } else if (!ui->state.known)
+    } else if (ui->link != LINK_UP || ui->silent) {
+        part = add(line, STYLE_BAD, 0);
+        snprintf(part->text, sizeof part->text, "%s", troubles[ui->link]);
+    } else {
+        part = add(line, STYLE_LABEL, 10);
+        if (!ui->state.known)
             snprintf(part->text, sizeof part->text, "connected");
-        else if (ui->state.live.run != 0)
-            snprintf(part->text, sizeof part->text, "engine %ld", ui->state.pid);
         else
-            snprintf(part->text, sizeof part->text, "engine %ld idle", ui->state.pid);
-        break;
+            snprintf(part->text, sizeof part->text, "engine %ld%s", ui->state.pid,
+                     ui->state.live.run != 0 ? "" : " idle");
     }
     if (ui->state.queued > 0) {
         part = add(line, STYLE_LABEL, 7);
