@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "engine/weights/checksum.h"
 #include "engine/weights/normalization.h"
@@ -301,10 +302,8 @@ static json_t *new_header(const struct net *net, const char *note)
 {
     json_t *metadata = json_pack("{s:s, s:s*}", "format", "pt", "dpartui", note);
     json_t *header = json_pack("{s:O}", "__metadata__", metadata);
-    if (header && net && !normalization_note(net, metadata)) {
-        json_decref(header);
-        header = NULL;
-    }
+    if (header && net)
+        header = json_kept_if(normalization_note(net, metadata), header);
     json_decref(metadata);
     return header;
 }

@@ -211,6 +211,14 @@ size_t json_length(const json_t *json, size_t flags)
     return write_json(json, &sink, flags) ? count : 0;
 }
 
+json_t *json_kept_if(bool ok, json_t *json)
+{
+    if (ok)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
 json_t *json_finite(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();

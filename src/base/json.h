@@ -56,6 +56,9 @@ bool json_to_file(const json_t *json, FILE *file, size_t flags);
 /* Its bytes; 0: it has none. */
 size_t json_length(const json_t *json, size_t flags);
 
+/* The same value where `ok`; else, as memory ran out while it was made, it is released: NULL. */
+json_t *json_kept_if(bool ok, json_t *json);
+
 /* A finite number as a JSON real, anything else as null (JSON has no NaN). */
 json_t *json_finite(double value);
 

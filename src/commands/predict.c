@@ -237,8 +237,7 @@ static bool run(struct invocation *invocation, struct error *err)
     if (!ok)
         json_decref(which);
     ok = ok && saved_take(p.client, invocation, which, err) && predict_all(&p, err);
-    if (p.client)
-        client_close(p.client);
+    client_close(p.client);
     json_decref(p.classes);
     free(p.asked);
     /* The end of the program says why, if anybody is there to be told. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "cli/options.h"
@@ -21,10 +22,8 @@ static bool submit(struct client *client, const struct spec *spec, const char *n
 {
     json_t *result = NULL;
     json_t *params = spec_given_to_json(spec);
-    if (params && note && json_object_set_new(params, "note", json_string(note)) != 0) {
-        json_decref(params);
-        params = NULL;
-    }
+    if (note)
+        params = json_kept_if(json_object_set_new(params, "note", json_string(note)) == 0, params);
     if (!params)
         return error_set(err, ERROR_USAGE,
                          "the note, or a name or path among the settings, is not UTF-8");
@@ -50,10 +49,8 @@ static json_t *changed_settings(const struct invocation *invocation, struct erro
         snprintf(name, sizeof name, "%s", key);
         for (char *at = name; *at; at++)
             *at = *at == '-' ? '_' : *at;
-        if (!value || json_object_set_new(params, name, json_string(value)) != 0) {
-            json_decref(params);
-            params = NULL;
-        }
+        params = json_kept_if(value && json_object_set_new(params, name, json_string(value)) == 0,
+                              params);
         free(value);
     }
     return params;

@@ -60,10 +60,9 @@ static json_t *origins_json(const struct spec *spec)
         const char *origin = spec_origin_name(spec_origin(spec, &spec_fields[i]));
         char name[32];
         member_name(&spec_fields[i], name, sizeof name);
-        if (origin && json_object_set_new(object, name, json_string(origin)) != 0) {
-            json_decref(object);
-            object = NULL;
-        }
+        if (origin)
+            object =
+                json_kept_if(json_object_set_new(object, name, json_string(origin)) == 0, object);
     }
     return object;
 }
@@ -76,10 +75,8 @@ static json_t *to_json(const struct spec *spec, bool all)
         if (!all && spec_origin(spec, &spec_fields[i]) != ORIGIN_GIVEN)
             continue;
         member_name(&spec_fields[i], name, sizeof name);
-        if (json_object_set_new(object, name, field_json(spec, &spec_fields[i])) != 0) {
-            json_decref(object);
-            object = NULL;
-        }
+        object = json_kept_if(
+            json_object_set_new(object, name, field_json(spec, &spec_fields[i])) == 0, object);
     }
     return object;
 }
@@ -87,12 +84,10 @@ static json_t *to_json(const struct spec *spec, bool all)
 json_t *spec_to_json(const struct spec *spec)
 {
     json_t *object = to_json(spec, true);
-    if (object && spec->resolved &&
-        json_object_set_new(object, origins_member, origins_json(spec)) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    if (!object || !spec->resolved)
+        return object;
+    return json_kept_if(json_object_set_new(object, origins_member, origins_json(spec)) == 0,
+                        object);
 }
 
 json_t *spec_given_to_json(const struct spec *spec)

@@ -117,10 +117,8 @@ json_t *record_points_json(const struct record *record)
 {
     json_t *list = json_array();
     for (size_t i = 0; list && i < record->curve.count; i++)
-        if (json_array_append_new(list, point_json(&record->curve.points[i])) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
+        list = json_kept_if(json_array_append_new(list, point_json(&record->curve.points[i])) == 0,
+                            list);
     return list;
 }
 

@@ -172,10 +172,8 @@ static json_t *events_until(const struct record *record, long steps)
     const struct kept_event *kept = record->events.first.text ? &record->events.first : NULL;
     for (size_t i = 0; list && kept; kept = event_buffer_mark(&record->events, i++)) {
         json_t *event = json_read(kept->text, kept->length, 0, NULL);
-        if (!event || (belongs(event, steps) && json_array_append(list, event) != 0)) {
-            json_decref(list);
-            list = NULL;
-        }
+        bool ok = event && (!belongs(event, steps) || json_array_append(list, event) == 0);
+        list = json_kept_if(ok, list);
         json_decref(event);
     }
     return list;

@@ -108,10 +108,7 @@ json_t *warnings_json(const struct warnings *warnings)
     if (ok && warnings->left_out > 0)
         ok = json_array_append_new(list, json_sprintf("%ld more warnings are in the engine's log",
                                                       warnings->left_out)) == 0;
-    if (ok)
-        return list;
-    json_decref(list);
-    return NULL;
+    return json_kept_if(ok, list);
 }
 
 json_t *warnings_counts_json(const struct warnings *warnings)
@@ -131,10 +128,7 @@ json_t *warnings_counts_json(const struct warnings *warnings)
     if (ok && warnings->left_out > 0)
         ok = json_array_append_new(
                  list, json_pack("{s:I}", "left_out", (json_int_t)warnings->left_out)) == 0;
-    if (ok)
-        return list;
-    json_decref(list);
-    return NULL;
+    return json_kept_if(ok, list);
 }
 
 static double number_or(const json_t *object, const char *key, double otherwise)

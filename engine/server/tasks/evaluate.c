@@ -99,10 +99,7 @@ static json_t *result_of(const struct evaluation *evaluation, const struct spec 
                              json_object_get(evaluation->begin, of_begin[i])) == 0;
     for (size_t i = 0; ok && i < sizeof of_end / sizeof *of_end; i++)
         ok = json_object_set(result, of_end[i], json_object_get(evaluation->end, of_end[i])) == 0;
-    if (ok)
-        return result;
-    json_decref(result);
-    return NULL;
+    return json_kept_if(ok, result);
 }
 
 static bool evaluate(struct task *task, const struct spec *spec, bool confusion, json_t **result,

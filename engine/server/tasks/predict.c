@@ -203,11 +203,9 @@ static json_t *answer(const struct prediction *p, const char *path, const struct
     }
     json_t *list = json_array();
     for (int i = 0; list && i < p->top; i++)
-        if (json_array_append_new(
-                list, json_pack("[i, f]", ranked[i].label, ranked[i].probability)) != 0) {
-            json_decref(list);
-            list = NULL;
-        }
+        list = json_kept_if(json_array_append_new(list, json_pack("[i, f]", ranked[i].label,
+                                                                  ranked[i].probability)) == 0,
+                            list);
     return list;
 }
 
@@ -221,12 +219,11 @@ static bool deliver_batch(struct prediction *p, long first, int count, const flo
     for (int begin = 0; ok && begin < count; begin += most) {
         json_t *list = json_array();
         for (int n = begin; list && n < count && n < begin + most; n++)
-            if (json_array_append_new(list, answer(p, p->paths[first + n], &p->failed[n],
-                                                   logits + (size_t)n * (size_t)p->net->classes)) !=
-                0) {
-                json_decref(list);
-                list = NULL;
-            }
+            list =
+                json_kept_if(json_array_append_new(
+                                 list, answer(p, p->paths[first + n], &p->failed[n],
+                                              logits + (size_t)n * (size_t)p->net->classes)) == 0,
+                             list);
         ok = deliver(
             p, json_pack("{s:I, s:o}", "first", (json_int_t)(first + begin), "answers", list), err);
     }
