@@ -82,6 +82,7 @@ const char *text_cstr(struct text *text)
 
 char *text_take(struct text *text)
 {
+    text_append(text, "", 0); /* of an empty one, too, a string */
     if (!text_cstr(text))
         text_free(text);
     char *string = text->data;
