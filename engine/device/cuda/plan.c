@@ -144,9 +144,10 @@ bool cuda_plan_queue(struct device *device, struct plan *plan, const struct batc
     const int global = batch->global ? batch->global->rows : 0;
     int slot;
     if (batch->rows != plan->core.request.rows || global != plan->core.request.global_rows)
-        return error_set(err, ERROR_FAILED, "%s: %d rows of %d given to a plan for %d of %d",
-                         device->name, batch->rows, global, plan->core.request.rows,
-                         plan->core.request.global_rows);
+        return error_set(err, ERROR_FAILED, "%s: %d rows given to a plan for %d%s", device->name,
+                         batch->rows, plan->core.request.rows,
+                         global != plan->core.request.global_rows ? ", of other global batches"
+                                                                  : "");
     if (device->workspace_size < plan_core_bytes(&plan->core))
         return error_set(err, ERROR_FAILED, "%s: no memory for the plan", device->name);
     cuda_workspace_bind(device, plan, 0);

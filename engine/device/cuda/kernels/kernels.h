@@ -144,8 +144,8 @@ struct dropout_args {
     const uint32_t *ids;
     const struct dropout_pass *pass; /* device memory */
     uint32_t op, threshold;
-    uint32_t first; /* of a slice: its first channel among all */
     float scale;
+    uint32_t first; /* of a slice: its first channel among all */
 };
 cudaError_t kernel_dropout(cudaStream_t s, enum cuda_type type, const struct dropout_args *args,
                            const void *x, void *y);

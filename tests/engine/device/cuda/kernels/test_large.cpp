@@ -173,7 +173,7 @@ START_TEST(test_dropout)
 {
     const size_t size = tensor_size(largest) * 2;
     uint16_t *x = tensor(largest), *y = tensor(largest);
-    const dropout_args args = {largest, nullptr, take<dropout_pass>(1), 0, 0, 2};
+    const dropout_args args = {largest, nullptr, take<dropout_pass>(1), 0, 0, 2, 0};
     uint32_t *ids = take<uint32_t>(static_cast<size_t>(largest.rows));
     dropout_args with_ids = args;
     with_ids.ids = ids;
