@@ -65,6 +65,14 @@ static double transfers_of(const struct timeline *timeline, size_t stage)
            transfer_of(timeline, stage, TIMELINE_BACKWARD);
 }
 
+static double small_of(const struct timeline *timeline, size_t stage)
+{
+    const double fixed = member_positive(json_array_get(timeline->list, stage), "fixed_s");
+    return timeline->seconds > 0
+               ? fmin(1, fmax(0, timeline->micro_batches - 1) * fixed / timeline->seconds)
+               : 0;
+}
+
 struct timeline timeline_read(const json_t *event)
 {
     struct timeline timeline = {
@@ -82,6 +90,7 @@ struct timeline timeline_read(const json_t *event)
         const double busy = busy_of(&timeline, i), transfer = transfers_of(&timeline, i);
         timeline.bubble += (1 - busy) / (double)timeline.stages;
         timeline.transfer += transfer / (double)timeline.stages;
+        timeline.small += small_of(&timeline, i) / (double)timeline.stages;
         most = fmax(most, busy + transfer);
     }
     timeline.fill_drain = fmax(0, 1 - most);
@@ -138,18 +147,21 @@ void timeline_row(const struct timeline *timeline, size_t stage, int columns, ch
 
 void timeline_summary(const struct timeline *timeline, char *buffer, size_t size)
 {
-    struct figure seconds, bubble, predicted, fill, rest, transfer;
-    char first[48] = "";
+    struct figure seconds, bubble, predicted, fill, rest, transfer, cost;
+    char first[48] = "", small[48] = "";
+    if (timeline->small > 0)
+        snprintf(small, sizeof small, "; small micro-batches cost %s",
+                 figure_percent(&cost, timeline->small));
     if (timeline->pipelines > 1)
         snprintf(first, sizeof first, " of the first of %.0f pipelines", timeline->pipelines);
     snprintf(buffer, size,
              "step %.0f%s: %s s, %s bubble (predicted %s): %s fill and drain, %s imbalance, "
-             "%s transfer",
+             "%s transfer%s",
              timeline->step, first, figure_seconds(&seconds, timeline->seconds),
              figure_percent(&bubble, timeline->bubble),
              figure_percent(&predicted, timeline->predicted_bubble),
              figure_percent(&fill, timeline->fill_drain),
              figure_percent(&rest,
                             fmax(0, timeline->bubble - timeline->fill_drain - timeline->transfer)),
-             figure_percent(&transfer, timeline->transfer));
+             figure_percent(&transfer, timeline->transfer), small);
 }

@@ -21,9 +21,11 @@ struct timeline_stage {
 
 struct timeline {
     double step, seconds, micro_batches;
-    double pipelines;        /* that there are; these are the stages of the first */
-    double fill_drain;       /* of all stages alike */
-    double transfer;         /* on the mean over the stages: between a pass and its neighbour's */
+    double pipelines;  /* that there are; these are the stages of the first */
+    double fill_drain; /* of all stages alike */
+    double transfer;   /* on the mean over the stages: between a pass and its neighbour's */
+    /* Part of the passes: what they take more than one over all rows would; 0: not known. */
+    double small;
     double bubble;           /* on the mean over the stages: not busy */
     double predicted_bubble; /* of passes that each take as long as these on the mean */
     double predicted_s;      /* what such a step takes */
@@ -51,5 +53,6 @@ bool timeline_pass(const struct timeline *timeline, size_t stage, enum timeline_
 void timeline_row(const struct timeline *timeline, size_t stage, int columns, char *text,
                   enum timeline_task *tasks);
 
-/* "step 24: 4.12 s, 21% bubble (predicted 18%): 14% fill and drain, 6% imbalance, 1% transfer" */
+/* "step 24: 4.12 s, 21% bubble (predicted 18%): 14% fill and drain, 6% imbalance, 1% transfer", and
+ * "; small micro-batches cost 9%" where that is known */
 void timeline_summary(const struct timeline *timeline, char *buffer, size_t size);

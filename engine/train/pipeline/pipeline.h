@@ -25,6 +25,10 @@ struct pipeline_stage {
     double *seconds;                         /* measured: for each operation of the network */
     /* Of the last full step. */
     struct pipeline_span *spans, update; /* spans: of tasks[PASS_FULL] */
+    /* Of the last short one: a micro-batch's rows, and what its passes took, on the mean; 0: there
+     * has been none. */
+    double short_rows, short_s;
+    double step_s; /* of the passes of the newest step */
 };
 
 /* The ranks that have one stage, in the order of their pipelines. */

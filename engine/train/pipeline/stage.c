@@ -79,6 +79,7 @@ struct passes {
     const struct pipeline_task *tasks;
     struct rank_pass *pass;      /* for the two sizes of micro-batches */
     struct pipeline_span *spans; /* of a full step; NULL: of another */
+    double *seconds;             /* of all passes */
 };
 
 static struct passes passes_of(struct rank *rank)
@@ -92,7 +93,8 @@ static struct passes passes_of(struct rank *rank)
                            .split = &pipeline->split[rank->pipeline_index][size],
                            .tasks = stage->tasks[size],
                            .pass = rank->micro[size],
-                           .spans = size == PASS_FULL ? stage->spans : NULL};
+                           .spans = size == PASS_FULL ? stage->spans : NULL,
+                           .seconds = &stage->step_s};
 }
 
 /* Until what a task reads is there. */
@@ -154,8 +156,10 @@ static bool run_task(const struct passes *p, int index, struct error *err)
     bool ok = task->backward ? rank->backend->plan_backward(rank->device, plan, &batch, &micro, err)
                              : run_forward(p, plan, &batch, &micro, err);
     rank->times.pass_s += rank->ranks->clock() - begin;
+    const struct pipeline_span span = {began, clock_seconds()};
+    *p->seconds += span.end - span.begin;
     if (p->spans)
-        p->spans[index] = (struct pipeline_span){began, clock_seconds()};
+        p->spans[index] = span;
     /* Only now, so that no neighbour is seen to begin before this has ended. */
     if (ok)
         (task->backward ? handover_answer : handover_give)(p->handover, rank->stage_index);
@@ -191,6 +195,15 @@ static bool clear_gradients(const struct rank *rank, struct error *err)
     return ok;
 }
 
+static void note_short_step(const struct rank *rank, const struct micro_split *split)
+{
+    struct pipeline_stage *stage = &rank->ranks->pipeline->stage[rank->index];
+    if (split->count == 0)
+        return;
+    stage->short_rows = (double)rank->train[PASS_SHORT].rows / split->count;
+    stage->short_s = stage->step_s / split->count;
+}
+
 /* With the ranks of other pipelines that have this stage. */
 static bool sum_gradients(struct rank *rank, const struct micro_split *split, struct error *err)
 {
@@ -201,6 +214,7 @@ static bool sum_gradients(struct rank *rank, const struct micro_split *split, st
 static bool step(struct rank *rank, struct error *err)
 {
     const struct passes p = passes_of(rank);
+    *p.seconds = 0;
     rank->result = (struct batch_result){0};
     rank->times = (struct step_times){.begin = clock_seconds()};
     for (int i = 0; i < 2 * p.split->count; i++)
@@ -211,6 +225,8 @@ static bool step(struct rank *rank, struct error *err)
     rank->times.end = clock_seconds();
     if (p.spans)
         note_step(rank);
+    else
+        note_short_step(rank, p.split);
     return ok;
 }
 

@@ -9,6 +9,9 @@
 /* More passes than a picture could show are summed up only. */
 enum { MOST_PASSES = 4096 };
 
+/* Micro-batches with this share of the rows of others tell what does not depend on rows. */
+static const double LESS_ROWS = 0.8;
+
 static json_int_t microseconds(double seconds)
 {
     return (json_int_t)llround(1e6 * seconds);
@@ -47,10 +50,26 @@ static double mean_seconds(const struct pipeline *pipeline, int index, bool back
     return sum / count;
 }
 
+/* What of a micro-batch's passes does not depend on its rows, from those of full and of short
+ * mini-batches; null where those have about as many rows, or there has been none. */
+static json_t *fixed_json(const struct pipeline *pipeline, int index, double full_s)
+{
+    const struct pipeline_stage *stage = &pipeline->stage[index];
+    const double rows = (double)pipeline->ranks->rank[index].train[PASS_FULL].rows /
+                        pipeline->split[0][PASS_FULL].count;
+    if (stage->short_s <= 0 || stage->short_rows > LESS_ROWS * rows)
+        return json_null();
+    const double fixed =
+        (stage->short_s * rows - full_s * stage->short_rows) / (rows - stage->short_rows);
+    return json_real(fmin(fmax(fixed, 0), full_s));
+}
+
 static json_t *stage_json(const struct pipeline *pipeline, int index)
 {
     const struct ranks *ranks = pipeline->ranks;
     const struct rank *rank = &ranks->rank[index];
+    const double forward_s = mean_seconds(pipeline, index, false);
+    const double backward_s = mean_seconds(pipeline, index, true);
     const bool shown = 2 * pipeline->stages * pipeline->split[0][PASS_FULL].count <= MOST_PASSES;
     char name[NET_STAGE_NAME];
     json_t *update = json_array();
@@ -58,12 +77,12 @@ static json_t *stage_json(const struct pipeline *pipeline, int index)
         json_decref(update);
         return NULL;
     }
-    return json_pack("{s:s, s:o, s:f, s:f, s:o, s:o, s:o}", "device", rank->name, "last_layer",
+    return json_pack("{s:s, s:o, s:f, s:f, s:o, s:o, s:o, s:o}", "device", rank->name, "last_layer",
                      json_any_text(net_stage_name(ranks->work->net, &rank->stage, name)),
-                     "forward_s", mean_seconds(pipeline, index, false), "backward_s",
-                     mean_seconds(pipeline, index, true), "update", update, "forward",
-                     shown ? passes_json(pipeline, index, false) : json_array(), "backward",
-                     shown ? passes_json(pipeline, index, true) : json_array());
+                     "forward_s", forward_s, "backward_s", backward_s, "fixed_s",
+                     fixed_json(pipeline, index, forward_s + backward_s), "update", update,
+                     "forward", shown ? passes_json(pipeline, index, false) : json_array(),
+                     "backward", shown ? passes_json(pipeline, index, true) : json_array());
 }
 
 static json_t *stages_json(const struct pipeline *pipeline)

@@ -10,7 +10,8 @@
 static const char step[] =
     "{\"event\":\"timeline\",\"step\":7,\"seconds\":10,\"micro_batches\":2,\"predicted_s\":9,"
     "\"predicted_bubble\":0.25,\"stages\":["
-    "{\"device\":\"cpu:0\",\"last_layer\":\"conv2\",\"forward_s\":1,\"backward_s\":2,"
+    "{\"device\":\"cpu:0\",\"last_layer\":\"conv2\",\"forward_s\":1,\"backward_s\":2,\"fixed_s\":0."
+    "8,"
     "\"forward\":[0,1000000,1000000,2000000],\"backward\":[3000000,5000000,6000000,8000000],"
     "\"update\":[8000000,9000000]},"
     "{\"device\":\"cpu:1\",\"last_layer\":\"fc\",\"forward_s\":1,\"backward_s\":1,"
@@ -50,7 +51,7 @@ START_TEST(lost_time_has_causes)
     char text[200];
     timeline_summary(&timeline, text, sizeof text);
     ck_assert_str_eq(text, "step 7: 10.0 s, 40% bubble (predicted 25%): 20% fill and drain, 15% "
-                           "imbalance, 5% transfer");
+                           "imbalance, 5% transfer; small micro-batches cost 4%");
 }
 END_TEST
 
