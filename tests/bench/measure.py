@@ -71,7 +71,7 @@ class Program:
 
     def options(self, **options):
         return {**self.data, "devices": self.devices, "cpu-threads": self.threads, "lr": 0.01,
-                "checkpoint-every": "off", **options}
+                "recipe": "none", "checkpoint-every": "off", **options}
 
     def train(self, **options):
         return program.train(self.options(**options), SECONDS)
