@@ -69,6 +69,7 @@ struct replica {
     uint8_t *spared;         /* of each 16 numbers, whether weight decay leaves them alone; NULL: of
                                none. In the same memory as the arenas */
     size_t statistics_count; /* floats of BatchNorm running statistics */
+    size_t more_bytes;       /* of memory besides all these arrays */
     float *statistics;
     bool host_accessible;   /* the pointers above are host memory; else the device's */
     const float *grad_norm; /* host memory: norm of the gradients in the last update that is done;
@@ -230,6 +231,11 @@ static inline size_t replica_numbers(const struct replica *replica)
     return (size_t)(2 + replica->states) * replica->count + replica->statistics_count;
 }
 
+static inline size_t replica_bytes(const struct replica *replica)
+{
+    return replica_numbers(replica) * sizeof(float) + replica->more_bytes;
+}
+
 /* Lay the arenas of a replica out from `memory` on, one after the other; where they end. */
 static inline float *replica_place_arenas(struct replica *replica, float *memory)
 {
@@ -351,6 +357,9 @@ struct backend {
      * or closed. NULL: they meet in the host's memory.
      */
     bool (*stage_memory)(struct device *device, size_t bytes, void **out, struct error *err);
+    /* After a failure, before other devices give back memory that this one may still be reading or
+     * writing: wait for its end, not for long. NULL: there is nothing to wait for. */
+    void (*rest)(struct device *device);
     /* Before it reads and writes what is in another's memory, as stages and slices do. NULL: there
      * is nothing to do. */
     bool (*reach)(struct device *device, struct device_id other, struct error *err);

@@ -50,6 +50,7 @@ const struct backend cuda_backend = {
     .plan_backward = cuda_plan_backward,
     .stage_row = cuda_stage_row,
     .stage_memory = cuda_stage_memory,
+    .rest = cuda_rest_after_failure,
     .reach = cuda_reach,
     .plan_profile = cuda_plan_profile,
     .slices = true,

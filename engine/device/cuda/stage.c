@@ -44,7 +44,8 @@ static bool check_request(const struct device *device, const struct plan *plan,
                          device->name, batch->rows, micro->slot, request->rows, request->slots);
     if (device->queued != device->taken)
         return error_set(err, ERROR_FAILED, "%s: passes that are queued come first", device->name);
-    return device->workspace_size >= plan_core_bytes(&plan->core) ||
+    return (device->workspace_size >= plan_core_bytes(&plan->core) &&
+            device->slot_count >= request->slots && device->slot_size >= plan->core.kept_bytes) ||
            error_set(err, ERROR_FAILED, "%s: no memory for the plan", device->name);
 }
 

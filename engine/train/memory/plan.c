@@ -123,7 +123,7 @@ static bool measure_plans(const struct backend *backend, struct device *device,
     if (share->slots > 0) /* an evaluation needs two slots */
         share->handed =
             (share->slots > 1 ? 2 : 4) * (size_t)most * backend->stage_row(replica, true);
-    share->params = replica_numbers(replica) * sizeof(float);
+    share->params = replica_bytes(replica);
     share->total =
         share->params + largest + (size_t)share->slots * (kept + share->handed) + share->gathered;
     return true;

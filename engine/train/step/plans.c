@@ -164,7 +164,7 @@ void plans_note_memory(struct rank *rank, uint64_t more)
 {
     const uint64_t slots = (uint64_t)rank->slots * rank->kept_bytes;
     atomic_store(&rank->memory_bytes,
-                 rank->plan_bytes + slots + more + replica_numbers(rank->replica) * sizeof(float));
+                 rank->plan_bytes + slots + more + replica_bytes(rank->replica));
 }
 
 static bool get_evaluation(struct rank *rank, struct error *err)

@@ -15,6 +15,7 @@
 static bool make_stage(const struct sync_end *end, size_t count, float **out, struct error *err)
 {
     void *stage;
+    count++; /* of stages without parameters, too, there is one */
     if (end->backend->stage_create) {
         if (!end->backend->stage_create(end->device, count * sizeof(float), &stage, err))
             return false;

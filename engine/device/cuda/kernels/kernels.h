@@ -201,6 +201,12 @@ cudaError_t kernel_global_avgpool(cudaStream_t s, enum cuda_type type, struct te
 cudaError_t kernel_global_avgpool_backward(cudaStream_t s, enum cuda_type type,
                                            struct tensor_shape x_shape, const void *dy, void *dx);
 
+/* Of a micro-batch in its mini-batch. */
+struct micro_place {
+    double before; /* rows of the micro-batches before it, as a multiple of its own */
+    int last;
+};
+
 /*
  * BatchNorm [+ residual] [+ ReLU]. Training: sums, statistics, apply; backward: backward_sums,
  * backward_finish, backward_apply. `sums` are 2 x channels numbers in f64: of x and of x squared;
@@ -209,10 +215,6 @@ cudaError_t kernel_global_avgpool_backward(cudaStream_t s, enum cuda_type type,
  *
  * Precision: squares are summed about an origin near the mean and moved in f64.
  */
-struct micro_place {
-    double before; /* rows of the micro-batches before it, as a multiple of its own */
-    int last;      /* of its mini-batch */
-};
 struct norm_params {
     int channels;
     const float *gamma, *beta;

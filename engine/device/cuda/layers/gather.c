@@ -116,7 +116,7 @@ static bool end_reading(struct plan *plan, const struct gather *g, const struct 
     return cuda_check(cudaEventRecord(own->read, plan->device->stream), "event", err) &&
            cuda_exchange_wait(plan->device, &plan->core.request.exchange, NULL, NULL, err) &&
            follow(plan, g, own, true, err) &&
-           (plan->warm || cuda_wait(plan->device, plan->device->stream, "other GPUs", err));
+           (plan->warm || cuda_wait_without_turn(plan->device, "other GPUs", err));
 }
 
 /* Of another device, by way of this one's memory. */
@@ -263,7 +263,7 @@ static bool build_gather(struct builder *b, const struct node *node, bool by_row
     struct gather *g = *layer = build_object(b, sizeof *g, release, err);
     if (!g)
         return false;
-    if (!b->core->request.exchange.wait)
+    if (b->core->request.exchange.count == 0)
         return error_set(err, ERROR_FAILED, "a slice without an exchange");
     g->by_rows = by_rows;
     g->own = b->graph->values[node->input];

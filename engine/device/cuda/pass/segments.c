@@ -95,7 +95,6 @@ static void forget_graph(cudaGraphExec_t *graph, bool at_rest)
 
 static void forget(struct segments *pass, bool at_rest)
 {
-    pass->warm = false;
     for (int i = 0; i < pass->count; i++) {
         struct segment *segment = &pass->list[i];
         forget_graph(&segment->graph, at_rest);

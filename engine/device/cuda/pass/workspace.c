@@ -51,6 +51,8 @@ void cuda_workspace_bind(struct device *device, struct plan *plan, int slot)
         return;
     if (moved)
         cuda_segments_drop(plan);
+    for (int i = 0; moved && i < plan->pass_count; i++)
+        plan->passes[i].warm = false;
     plan_core_bind(&plan->core, device->workspace,
                    device->slots ? device->slots + (size_t)slot * device->slot_size : NULL);
     plan->core.bound = true;

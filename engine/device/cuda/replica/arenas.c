@@ -38,6 +38,7 @@ static bool allocate(struct device *device, struct cuda_replica *r,
     const size_t parts = stage ? places->trained * sizeof(float) : 0;
     const size_t bytes =
         arenas + copies + gathered + parts + spared + steps + sizeof *r->norm + counters;
+    r->base.more_bytes = copies + gathered + parts;
     if (!cuda_memory_create(device, bytes, "parameters and gradients", &r->memory, err) ||
         !cuda_check(cudaMemsetAsync(r->memory, 0, bytes, device->stream), "clearing memory", err) ||
         !cuda_check(cudaMallocHost((void **)&r->host_steps, steps + sizeof *r->host_norm),
@@ -48,6 +49,7 @@ static bool allocate(struct device *device, struct cuda_replica *r,
     r->base.grad_norm = r->host_norm;
     r->steps = (struct optimizer_step *)replica_place_arenas(&r->base, r->memory);
     r->norm = (struct gradient_norm *)(r->steps + STEP_SLOTS);
+    _Static_assert(sizeof *r->norm % 16 == 0, "what follows is aligned");
     r->counters = (uint32_t *)(r->norm + 1);
     char *rest = (char *)(r->counters + KERNEL_COUNTERS);
     if (copies > 0)

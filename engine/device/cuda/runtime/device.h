@@ -62,6 +62,9 @@ bool cuda_select(const struct device *device, struct error *err);
 /* For struct backend: have the device read another's memory directly, where it can. */
 bool cuda_reach(struct device *device, struct device_id other, struct error *err);
 
+/* For struct backend. */
+void cuda_rest_after_failure(struct device *device);
+
 /* Is all done that was queued, after a short wait? If not, the device may still use the memory that
  * it was given, which is then not freed. */
 bool cuda_comes_to_rest(struct device *device);

@@ -57,6 +57,6 @@ bool cuda_stage_create(struct device *device, size_t bytes, void **out, struct e
 
 void cuda_stage_destroy(struct device *device, void *stage)
 {
-    (void)device;
-    cudaFreeHost(stage);
+    if (cuda_comes_to_rest(device))
+        cudaFreeHost(stage);
 }

@@ -53,3 +53,11 @@ bool cuda_exchange_wait(struct device *device, const struct device_exchange *exc
     return exchange->wait(exchange->context, own, all, err) &&
            (!had_turn || cuda_turn_take(device, err));
 }
+
+bool cuda_wait_without_turn(struct device *device, const char *what, struct error *err)
+{
+    bool had_turn = device->has_turn;
+    cuda_turn_give(device);
+    return cuda_wait(device, device->stream, what, err) &&
+           (!had_turn || cuda_turn_take(device, err));
+}

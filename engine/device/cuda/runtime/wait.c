@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cuda/runtime/wait.h"
 
-#include <stdlib.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 
 #define SPIN_SECONDS 50e-6 /* a step's end comes soon or not so soon */
@@ -104,14 +104,11 @@ bool cuda_wait_event(const struct device *device, cudaEvent_t event, const char 
 bool cuda_wait_for_other(struct device *device, cudaEvent_t event, const char *name,
                          struct error *err)
 {
-    if (device->awaited_count == device->awaited_room) {
-        const int room = device->awaited_room ? 2 * device->awaited_room : 64;
-        struct awaited *list = realloc(device->awaited, (size_t)room * sizeof *list);
-        if (!list)
-            return error_memory(err, "what a pass waits for");
-        device->awaited = list;
-        device->awaited_room = room;
-    }
+    struct awaited *list =
+        array_grow(device->awaited, device->awaited_count, &device->awaited_room, sizeof *list);
+    if (!list)
+        return error_memory(err, "what a pass waits for");
+    device->awaited = list;
     device->awaited[device->awaited_count++] = (struct awaited){event, name};
     return cuda_check(cudaStreamWaitEvent(device->stream, event, 0), "wait for another GPU", err);
 }

@@ -10,9 +10,9 @@
 
 /* Of the others a layer reads what is not divided, its groups would be cut, or they have no linear
  * layer. */
-static void expect_many(int divided)
+static void expect_many(int divided, int tried)
 {
-    ck_assert_int_ge(divided, conformance_nets / 3);
+    ck_assert_int_ge(divided, tried / 3);
 }
 
 START_TEST(slices_of_small_networks_equal_the_whole)
@@ -21,7 +21,7 @@ START_TEST(slices_of_small_networks_equal_the_whole)
     int divided = 0;
     for (int net = 0; net < conformance_nets; net++)
         divided += conform_slices(&device, (enum net_division)_i, net, 2 + net % 3);
-    expect_many(divided);
+    expect_many(divided, conformance_nets);
 }
 END_TEST
 
@@ -29,9 +29,9 @@ START_TEST(gradients_are_slopes_through_gathers)
 {
     const struct trial_device device = exact_gpu();
     int divided = 0;
-    for (int net = 0; net < conformance_nets; net++)
+    for (int net = _i; net < conformance_nets; net += 4)
         divided += conform_slice_slopes(&device, (enum net_division)_i, net, 3 - net % 2);
-    expect_many(divided);
+    expect_many(divided, conformance_nets / 4);
 }
 END_TEST
 

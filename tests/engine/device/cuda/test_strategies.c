@@ -16,6 +16,10 @@
 
 /* Of f32 on GPUs against CPU devices: other algorithms, other orders of sums. */
 #define TOLERANCE 2e-5
+/* Of bf16, which has 8 bits. */
+#define ROUGH_TOLERANCE 2e-2
+
+enum { UNKNOWN_ERROR = 999 }; /* cudaErrorUnknown */
 
 /* Full mini-batches and a short one. */
 #define BATCHES "dtype=f32 epochs=2 batch=12 train-rows=30 test-rows=10 "
@@ -145,8 +149,8 @@ START_TEST(gpu_that_hangs_is_named)
     static const char *const all[] = {
         "strategy=pipeline devices=cuda:0-2 stages=1,4 micro-batches=3",
         "strategy=tensor devices=cuda:0-2", "strategy=mixed devices=cuda:0-2"};
-    const char *settings = all[_i / 3];
-    const int gpu = _i % 3;
+    const char *settings = all[_i];
+    const int gpu = 2 - _i;
     char *name = format("cuda:%d", gpu);
     /* The first run may still choose convolutions, which the second finds chosen. */
     for (int i = 0; i < 2; i++) {
@@ -161,12 +165,51 @@ START_TEST(gpu_that_hangs_is_named)
     simgpu_hang(gpu, (int)(operations * 2 / 3));
     ck_assert(!run_with(settings, 1));
     ck_assert_msg(strstr(rec.err.text, name), "%s", rec.err.text);
+    ck_assert_msg(simgpu_faults() == 0, "%s", simgpu_first_fault());
     recorder_free(&rec);
     machine(false);
     ck_assert_msg(run_with(settings, 0), "%s", rec.err.text);
     recorder_free(&rec);
     check_machine();
     free(name);
+}
+END_TEST
+
+/* A call of one GPU that fails, while the others compute for it and read what it has. */
+START_TEST(gpu_that_fails_is_named)
+{
+    static const char *const all[] = {
+        "strategy=pipeline devices=cuda:0-2 stages=1,4 micro-batches=3",
+        "strategy=tensor devices=cuda:0-2", "strategy=mixed devices=cuda:0-2"};
+    machine(false);
+    ck_assert_msg(run_with(all[_i % 3], 0), "%s", rec.err.text);
+    const long copies = simgpu_calls("cudaMemcpyAsync");
+    recorder_free(&rec);
+    machine(false);
+    simgpu_fail_call("cudaMemcpyAsync", (int)(copies * (1 + _i / 3) / 4), UNKNOWN_ERROR);
+    ck_assert(!run_with(all[_i % 3], 0));
+    ck_assert_msg(strstr(rec.err.text, "cuda:"), "%s", rec.err.text);
+    check_machine();
+    recorder_free(&rec);
+    ck_assert_msg(run_with(all[_i % 3], 0), "%s", rec.err.text);
+    recorder_free(&rec);
+    check_machine();
+}
+END_TEST
+
+/* The type that GPUs have by default: as near to one GPU as another order of sums keeps them. */
+START_TEST(rounded_numbers_come_near)
+{
+    static const char *const all[] = {"pipeline micro-batches=2", "tensor", "mixed"};
+    char *settings = format(BATCHES "dtype=bf16 devices=cuda:0-1 strategy=%s", all[_i]);
+    machine(false);
+    struct outcome one = train("plain", BATCHES "dtype=bf16 devices=cuda:0");
+    struct outcome got = train("plain", settings);
+    check_close(&one, &got, ROUGH_TOLERANCE, settings);
+    check_machine();
+    outcome_free(&one);
+    outcome_free(&got);
+    free(settings);
 }
 END_TEST
 
@@ -188,7 +231,9 @@ int main(void)
     tcase_add_loop_test(tc, micro_batches_normalise_as_on_cpus, 0, 2);
     tcase_add_loop_test(tc, slices_normalise_as_one_device, 0, 2);
     tcase_add_loop_test(tc, same_seed_same_bits, 0, 3);
-    tcase_add_loop_test(tc, gpu_that_hangs_is_named, 0, 9);
+    tcase_add_loop_test(tc, gpu_that_hangs_is_named, 0, 3);
+    tcase_add_loop_test(tc, gpu_that_fails_is_named, 0, 6);
+    tcase_add_loop_test(tc, rounded_numbers_come_near, 0, 3);
     tcase_add_loop_test(tc, kinds_of_devices_do_not_mix, 0, 2);
     return run_suites(suite, NULL);
 }
