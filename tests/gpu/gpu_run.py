@@ -308,7 +308,7 @@ class GpuRun(unittest.TestCase):
         lines = self.text("logs/synccheck.log").splitlines()
         self.assertRegex(lines[0], "^trained: train --model resnet18 ")
         self.assertRegex(lines[1], "^sanitized: --tool synccheck .* ./gpu-train train ")
-        for kernel in ("16sums_of_channels", "9each_pack", "13gather_labels"):
+        for kernel in ("16sums_of_channels", "9each_pack", "10input_rows"):
             self.assertIn(f" --kernel-name kns={kernel} ", lines[1])
         self.assertIn(" ./test_kernels", self.text("logs/initcheck.log"))
 

@@ -315,10 +315,11 @@ START_TEST(staged_rows_equal_resident_ones)
 }
 END_TEST
 
-/* Stages of a pipeline, beside the whole network. */
+/* Stages of a pipeline, beside the whole network, by the same algorithms. */
 START_TEST(stages_add_up)
 {
-    const struct trial_device device = gpu(_i % 2 == 0 ? TYPE_F32 : TYPE_BF16);
+    struct trial_device device = gpu(_i % 2 == 0 ? TYPE_F32 : TYPE_BF16);
+    device.options.deterministic = true;
     conform_stages(&device, EVERY * (_i / 2));
 }
 END_TEST
@@ -326,7 +327,8 @@ END_TEST
 START_TEST(stages_of_models_add_up)
 {
     static const char *const models[] = {"lenet", "smallnet", "resnet18"};
-    const struct trial_device device = gpu(TYPE_F32);
+    struct trial_device device = gpu(TYPE_F32);
+    device.options.deterministic = true;
     const struct net_shape input = {_i == 2, 5 * (_i == 2), 5 * (_i == 2)};
     conform_model_stages(&device, models[_i], input);
 }

@@ -141,6 +141,7 @@ bool cuda_open(const struct device_options *options, struct device **out, struct
         free(device);
         return false;
     }
+    cuda_count_open(1);
     if (!make_handles(device, err)) {
         cuda_close(device);
         return false;
@@ -163,9 +164,11 @@ static void leave_behind(struct device *device)
 void cuda_close(struct device *device)
 {
     struct error err = ERROR_INIT;
-    bool at_rest = cuda_select(device, &err) && cuda_comes_to_rest(device);
-    resident_rows_free(device->resident, at_rest);
-    if (!at_rest) {
+    const bool at_rest = cuda_select(device, &err) && cuda_comes_to_rest(device);
+    const bool is_written = device->shared && !cuda_all_at_rest(); /* by another, perhaps */
+    cuda_count_open(-1);
+    resident_rows_free(device->resident, at_rest && !is_written);
+    if (!at_rest || is_written) {
         leave_behind(device);
         return;
     }

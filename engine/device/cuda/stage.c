@@ -113,6 +113,7 @@ size_t cuda_stage_row(const struct replica *replica, bool output)
 bool cuda_stage_memory(struct device *device, size_t bytes, void **out, struct error *err)
 {
     void *memory = NULL;
+    device->shared = true;
     if (bytes > device->ends_size) {
         cudaFree(device->ends);
         device->ends = NULL;

@@ -64,7 +64,7 @@ static size_t pixels(const struct gather *g)
     return (size_t)g->rows * (size_t)value_pixels(&g->own);
 }
 
-/* `count` channels of each pixel; those that fill `to` up are zero. */
+/* `count` channels of each pixel. */
 static bool copy_channels(const struct plan *plan, const struct gather *g, void *to,
                           size_t to_pitch, const void *from, size_t from_pitch, int count,
                           struct error *err)
@@ -271,7 +271,7 @@ static bool build_gather(struct builder *b, const struct node *node, bool by_row
     g->number = cuda_type_size(b->device->storage);
     g->rows = b->rows;
     if (!make_offer(b, &g->forward, first, count, err) ||
-        !make_offer(b, &g->backward, first, count, err) ||
+        (b->training && !make_offer(b, &g->backward, first, count, err)) ||
         (g->rows > 0 && !(g->x = build_value(b, node->input, err))))
         return false;
     g->y = build_whole(b, node, by_rows, err);

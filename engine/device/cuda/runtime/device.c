@@ -2,6 +2,7 @@
 #include "engine/device/cuda/runtime/device.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 #include "engine/device/cuda/runtime/wait.h"
 
@@ -19,6 +20,20 @@ bool cuda_select(const struct device *device, struct error *err)
     return cuda_check(status, device->name, err);
 }
 
+static atomic_int open_devices,
+    unruly; /* of the process; those of them that did not come to rest */
+
+void cuda_count_open(int change)
+{
+    if (atomic_fetch_add(&open_devices, change) + change == 0)
+        atomic_store(&unruly, 0);
+}
+
+bool cuda_all_at_rest(void)
+{
+    return atomic_load(&unruly) == 0;
+}
+
 /* Several passes may be queued on a device that is well. */
 #define CLOSE_SECONDS 10.0
 
@@ -31,9 +46,12 @@ bool cuda_comes_to_rest(struct device *device)
     patient.awaited_count = 0; /* whoever is to blame may be gone */
     patient.watch = (struct device_watch){.limit_s = limit_s > 0 ? fmin(limit_s, CLOSE_SECONDS)
                                                                  : CLOSE_SECONDS};
-    device->given_up = device->given_up ||
-                       (device->stream && !cuda_wait(&patient, device->stream, "the end", &err)) ||
+    if (device->given_up)
+        return false;
+    device->given_up = (device->stream && !cuda_wait(&patient, device->stream, "the end", &err)) ||
                        (device->side && !cuda_wait(&patient, device->side, "the end", &err));
+    if (device->given_up)
+        atomic_fetch_add(&unruly, 1);
     return !device->given_up;
 }
 
@@ -45,6 +63,7 @@ void cuda_rest_after_failure(struct device *device)
 bool cuda_reach(struct device *device, struct device_id other, struct error *err)
 {
     int can = 0;
+    device->shared = true;
     if (other.index == device->ordinal)
         return true;
     if (!cuda_check(cudaDeviceCanAccessPeer(&can, device->ordinal, other.index), "peer access",

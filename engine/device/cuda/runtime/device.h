@@ -53,6 +53,7 @@ struct device {
     int awaited_count, awaited_room;
     bool has_turn;            /* turn.h */
     bool given_up;            /* it did not come to rest */
+    bool shared;              /* other GPUs may read and write its memory */
     struct device *next_left; /* closed without that */
 };
 
@@ -61,6 +62,10 @@ bool cuda_select(const struct device *device, struct error *err);
 
 /* For struct backend: have the device read another's memory directly, where it can. */
 bool cuda_reach(struct device *device, struct device_id other, struct error *err);
+
+/* Count the devices that are open; whether all GPUs of those came to rest, as far as is known. */
+void cuda_count_open(int change);
+bool cuda_all_at_rest(void);
 
 /* For struct backend. */
 void cuda_rest_after_failure(struct device *device);

@@ -201,9 +201,10 @@ END_TEST
 START_TEST(rounded_numbers_come_near)
 {
     static const char *const all[] = {"pipeline micro-batches=2", "tensor", "mixed"};
-    char *settings = format(BATCHES "dtype=bf16 devices=cuda:0-1 strategy=%s", all[_i]);
+    char *settings =
+        format(BATCHES "dtype=bf16 deterministic=yes devices=cuda:0-1 strategy=%s", all[_i]);
     machine(false);
-    struct outcome one = train("plain", BATCHES "dtype=bf16 devices=cuda:0");
+    struct outcome one = train("plain", BATCHES "dtype=bf16 deterministic=yes devices=cuda:0");
     struct outcome got = train("plain", settings);
     check_close(&one, &got, ROUGH_TOLERANCE, settings);
     check_machine();
