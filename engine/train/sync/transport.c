@@ -166,7 +166,7 @@ static bool fetch_statistics(const struct sync_group *group, int rank, int sourc
     if (group->transport == SYNC_CANONICAL)
         return fetch_weights(group, rank, source, err);
     if (group->transport == SYNC_SHARED) {
-        if (rank != source)
+        if (rank != source && count > 0)
             memcpy(end->replica->statistics, from->replica->statistics, count * sizeof(float));
         return true;
     }
