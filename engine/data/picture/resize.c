@@ -113,10 +113,13 @@ static bool reserve(uint8_t **memory, size_t *had, size_t bytes, struct error *e
 {
     if (bytes <= *had)
         return true;
+    uint8_t *larger = malloc(bytes + FILTER_SLACK);
+    if (!larger)
+        return error_memory(err, "picture");
     free(*memory);
-    *memory = malloc(bytes + FILTER_SLACK);
-    *had = *memory ? bytes : 0;
-    return *memory || error_memory(err, "picture");
+    *memory = larger;
+    *had = bytes;
+    return true;
 }
 
 /* A few rows from `y` on; beyond `end` there are any, for nobody. */

@@ -35,11 +35,9 @@ static bool run_addition(struct plan *plan, void *layer, struct error *err)
 
 static bool copy(struct plan *plan, void *to, const void *from, size_t bytes, struct error *err)
 {
-    const cudaStream_t stream = plan->device->stream;
-    /* Directly from GPU to GPU where they reach each other, else the driver goes by the host. */
-    return from ? cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
-                             "copying between stages", err)
-                : cuda_check(cudaMemsetAsync(to, 0, bytes, stream), "clearing a gradient", err);
+    return from ? cuda_copy(plan->device, to, from, bytes, err)
+                : cuda_check(cudaMemsetAsync(to, 0, bytes, plan->device->stream),
+                             "clearing a gradient", err);
 }
 
 static bool build(struct plan *plan, struct error *err)

@@ -82,9 +82,8 @@ static bool find_ends(const struct spec *spec, const struct net *net, const doub
 static bool predict(struct pipeline_layout *out, const double *forward, const double *backward,
                     struct error *err)
 {
-    double ahead[SPEC_MAX_DEVICES], back[SPEC_MAX_DEVICES], all = 0;
+    double ahead[SPEC_MAX_DEVICES] = {0}, back[SPEC_MAX_DEVICES] = {0}, all = 0;
     for (int i = 0; i < out->count; i++) {
-        ahead[i] = back[i] = 0;
         for (int op = out->stage[i].first; op < out->stage[i].end; op++) {
             ahead[i] += forward[op];
             back[i] += backward[op];

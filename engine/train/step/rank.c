@@ -54,7 +54,7 @@ void rank_conclude(void *context, int index, bool ok, struct error *err)
         barrier_abort(rank->ranks->barrier, rank->index, err);
         rank_show(rank, is_culprit(rank) ? ACTIVITY_FAILED : ACTIVITY_IDLE);
         if (rank->device && rank->backend->rest)
-            rank->backend->rest(rank->device);
+            (void)rank->backend->rest(rank->device);
         sync_break_off(rank->group, rank->group_number);
     }
     rank_progress(rank);

@@ -109,7 +109,7 @@ static void use_host(struct sync_group *group, enum sync_transport transport, co
              *why ? " (" : "", why, *why ? ")" : "", group->algorithm->description);
 }
 
-void sync_choose_shared(struct sync_group *group, size_t count)
+static void choose_shared(struct sync_group *group, size_t count)
 {
     group->count = count;
     use_host(group, SYNC_SHARED, "");
@@ -132,7 +132,7 @@ static bool make_statistics(struct sync_group *group, struct error *err)
 bool sync_choose_host(struct sync_group *group, size_t count, struct error *err)
 {
     if (all_in_host_memory(group)) {
-        sync_choose_shared(group, count);
+        choose_shared(group, count);
         return true;
     }
     group->count = count;
@@ -148,7 +148,7 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
     bool alike = one_layout(group), host = all_in_host_memory(group);
     group->count = first->count;
     if (group->size == 1 || (alike && host)) {
-        sync_choose_shared(group, first->count);
+        choose_shared(group, first->count);
         return true;
     }
     if (!make_statistics(group, err))

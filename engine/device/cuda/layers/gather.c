@@ -2,6 +2,7 @@
 #include "engine/device/cuda/layers/kinds.h"
 #include "engine/device/cuda/layers/operands.h"
 #include "engine/device/cuda/pass/segments.h"
+#include "engine/device/cuda/runtime/memory.h"
 #include "engine/device/cuda/runtime/turn.h"
 #include "engine/device/cuda/runtime/wait.h"
 
@@ -43,14 +44,6 @@ static void release(void *layer)
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (events[i])
             cudaEventDestroy(events[i]);
-}
-
-static bool copy(const struct plan *plan, void *to, const void *from, size_t bytes,
-                 struct error *err)
-{
-    return bytes == 0 ||
-           cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, plan->device->stream),
-                      "copying from another GPU", err);
 }
 
 /* Bytes from pixel to pixel of so many channels. */
@@ -126,7 +119,7 @@ static bool take_channels(struct plan *plan, const struct gather *g, const struc
     const size_t bytes = pixels(g) * pitch(g, offer->count);
     const void *from = offer->data;
     if (offer != &g->forward) {
-        if (!copy(plan, g->scratch->data, from, bytes, err))
+        if (!cuda_copy(plan->device, g->scratch->data, from, bytes, err))
             return false;
         from = g->scratch->data;
     }
@@ -139,8 +132,8 @@ static bool take_rows(struct plan *plan, const struct gather *g, const struct of
                       struct error *err)
 {
     const size_t row = value_row(&g->whole) * g->number;
-    return copy(plan, (char *)g->y->data + (size_t)offer->first * row, offer->data,
-                (size_t)offer->count * row, err);
+    return cuda_copy(plan->device, (char *)g->y->data + (size_t)offer->first * row, offer->data,
+                     (size_t)offer->count * row, err);
 }
 
 static bool gather_now(struct plan *plan, const void *layer, const void *what, struct error *err)
@@ -190,7 +183,7 @@ static bool add_up(struct plan *plan, const struct gather *g, size_t at, struct 
         const void *from = (const char *)g->all[i]->data + at;
         const bool copies = i == 0 || g->all[i] != &g->backward;
         void *to = i == 0 ? g->dx->data : g->part->data;
-        if (copies && !copy(plan, to, from, bytes, err))
+        if (copies && !cuda_copy(plan->device, to, from, bytes, err))
             return false;
         if (i > 0 && !cuda_kernel(kernel_add(plan->device->stream, plan->device->storage, count,
                                              g->dx->data, copies ? to : from, false, g->dx->data),
@@ -224,8 +217,8 @@ static bool run_whole_backward(struct plan *plan, void *layer, struct error *err
     if (!g->dx)
         return true;
     if (g->by_rows)
-        return copy(plan, g->dx->data, (const char *)g->dy->data + (size_t)first * row,
-                    (size_t)g->rows * row, err);
+        return cuda_copy(plan->device, g->dx->data, (const char *)g->dy->data + (size_t)first * row,
+                         (size_t)g->rows * row, err);
     return (cuda_padded(channels) == channels ||
             clear(plan, g->dx->data, pixels(g) * pitch(g, channels), err)) &&
            copy_channels(plan, g, g->dx->data, pitch(g, channels),
@@ -248,7 +241,8 @@ static bool make_offer(const struct builder *b, struct offer *offer, int first, 
 static struct buffer *build_whole(struct builder *b, const struct node *node, bool by_rows,
                                   struct error *err)
 {
-    build_rows(b, by_rows || b->global_batch);
+    if (by_rows)
+        build_rows(b, true);
     struct buffer *y = build_value(b, node->output, err);
     if (by_rows)
         build_rows(b, false);
@@ -294,7 +288,8 @@ static bool build_scatter(struct builder *b, const struct node *node, struct gat
 {
     const bool parts = b->graph->net->ops[node->op].parts;
     struct buffer *dy[2];
-    build_rows(b, g->by_rows || b->global_batch); /* the gradient that is taken is of all rows */
+    if (g->by_rows)
+        build_rows(b, true); /* the gradient that is taken is of all rows */
     bool ok = gradient_take(b, node, node->output, 1, dy, err);
     if (g->by_rows)
         build_rows(b, false);

@@ -55,11 +55,6 @@ bool cuda_comes_to_rest(struct device *device)
     return !device->given_up;
 }
 
-void cuda_rest_after_failure(struct device *device)
-{
-    (void)cuda_comes_to_rest(device);
-}
-
 bool cuda_reach(struct device *device, struct device_id other, struct error *err)
 {
     int can = 0;

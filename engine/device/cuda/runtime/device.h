@@ -67,9 +67,6 @@ bool cuda_reach(struct device *device, struct device_id other, struct error *err
 void cuda_count_open(int change);
 bool cuda_all_at_rest(void);
 
-/* For struct backend. */
-void cuda_rest_after_failure(struct device *device);
-
-/* Is all done that was queued, after a short wait? If not, the device may still use the memory that
- * it was given, which is then not freed. */
+/* For struct backend, too. Is all done that was queued, after a short wait? If not, the device may
+ * still use the memory that it was given, which is then not freed. */
 bool cuda_comes_to_rest(struct device *device);

@@ -47,6 +47,13 @@ bool cuda_write(struct device *device, void *memory, const void *host, size_t by
            cuda_wait(device, device->stream, what, err);
 }
 
+bool cuda_copy(struct device *device, void *to, const void *from, size_t bytes, struct error *err)
+{
+    return bytes == 0 ||
+           cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, device->stream),
+                      "copying between GPUs", err);
+}
+
 bool cuda_stage_create(struct device *device, size_t bytes, void **out, struct error *err)
 {
     /* Pinned, so that copies need no detour, for all GPUs. */
