@@ -358,7 +358,8 @@ struct backend {
      */
     bool (*stage_memory)(struct device *device, size_t bytes, void **out, struct error *err);
     /* After a failure, before other devices give back memory that this one may still be reading or
-     * writing: wait for its end, not for long; whether it came. NULL: there is nothing to wait for. */
+     * writing: wait for its end, not for long; whether it came. NULL: there is nothing to wait for.
+     */
     bool (*rest)(struct device *device);
     /* Before it reads and writes what is in another's memory, as stages and slices do. NULL: there
      * is nothing to do. */
