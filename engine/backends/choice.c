@@ -49,7 +49,7 @@ static bool take_gpus(const struct gpus *gpus, int wanted, struct device_id *ids
 
 static bool check_gpu(const struct gpus *gpus, struct device_id id, struct error *err)
 {
-    char name[16];
+    char name[DEVICE_NAME];
     device_id_text(id, name);
     if (gpus->count == 0)
         return error_set(err, ERROR_USAGE, "no device %s: %s", name,
@@ -64,7 +64,7 @@ static bool check_gpu(const struct gpus *gpus, struct device_id id, struct error
 
 static bool check_cpu(struct device_id id, struct error *err)
 {
-    char name[16];
+    char name[DEVICE_NAME];
     return (id.index >= 0 && id.index < SPEC_MAX_DEVICES) ||
            error_set(err, ERROR_USAGE, "no device %s: cpu:0 to cpu:%d can be named",
                      device_id_text(id, name), SPEC_MAX_DEVICES - 1);
@@ -98,7 +98,7 @@ static bool take_default(const struct gpus *gpus, struct device_id *ids, int *co
 {
     *count = take_available(gpus, SPEC_MAX_DEVICES, ids);
     if (*count == 0)
-        ids[(*count)++] = (struct device_id){DEVICE_CPU, 0};
+        ids[(*count)++] = (struct device_id){.kind = DEVICE_CPU};
     return true;
 }
 

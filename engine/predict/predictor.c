@@ -17,7 +17,7 @@ struct predictor {
     struct dataset data; /* the rows; labels, which nobody knows, are 0 */
     uint32_t *index;
     float *logits;
-    char name[16];
+    char name[DEVICE_NAME];
 };
 
 void predictor_close(struct predictor *predictor)

@@ -8,5 +8,5 @@ libtrain_a_SOURCES =
 if HAVE_CHECK
 # What runs need besides the devices' backends.
 TRAIN_LIBS = libdevice.a libnet.a libdata.a libspec.a libbase.a \
-	$(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(DATA_LIBS) $(CHECK_LIBS)
+	$(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CRYPTO_LIBS) $(DATA_LIBS) $(CHECK_LIBS)
 endif

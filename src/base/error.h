@@ -20,6 +20,7 @@ enum error_kind {
     ERROR_CANCELLED, /* stopped because somebody asked for it */
     ERROR_ABSENT,    /* what was asked for is not there, and that need not be an error */
     ERROR_SILENT,    /* the engine is there but does not answer */
+    ERROR_LOST,      /* a host of the run has failed or is not heard from */
 };
 
 struct error {

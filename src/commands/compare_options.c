@@ -63,7 +63,7 @@ static bool find_pool(struct client *client, const struct spec *spec, int most,
     int cores = affinity_count();
     pool->count = most > 0 ? most : cores < CPUS_MOST ? cores : CPUS_MOST;
     for (int i = 0; i < pool->count; i++)
-        pool->id[i] = (struct device_id){DEVICE_CPU, i};
+        pool->id[i] = (struct device_id){.kind = DEVICE_CPU, .index = i};
     return true;
 }
 

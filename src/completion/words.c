@@ -125,15 +125,15 @@ static void print_cpus(void)
 {
     /* Two on a single core are slow but do what two devices do. */
     int count = core_count() > 2 ? core_count() : 2;
-    char word[16], what[32];
+    char word[DEVICE_NAME], what[32];
     for (int i = 0; i < count; i++) {
-        device_id_text((struct device_id){DEVICE_CPU, i}, word);
+        device_id_text((struct device_id){.kind = DEVICE_CPU, .index = i}, word);
         print_word(word, "CPU device");
     }
     for (int k = 2; k <= count; k = k < count && 2 * k > count ? count : 2 * k) {
         struct device_list list = {.choice = DEVICES_LISTED, .count = k};
         for (int i = 0; i < k; i++)
-            list.id[i] = (struct device_id){DEVICE_CPU, i};
+            list.id[i] = (struct device_id){.kind = DEVICE_CPU, .index = i};
         char *range = device_list_text(&list);
         snprintf(what, sizeof what, "%d CPU devices", k);
         if (range)

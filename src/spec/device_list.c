@@ -6,16 +6,22 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "spec/hosts.h"
 
 static const char *const kind_prefix[] = {[DEVICE_CPU] = "cpu:", [DEVICE_CUDA] = "cuda:"};
 
 #define MAX_INDEX 9999
 
+bool device_id_same(struct device_id a, struct device_id b)
+{
+    return a.kind == b.kind && a.index == b.index && strcmp(a.host, b.host) == 0;
+}
+
 static bool bad_device(const char *text, struct error *err)
 {
     return error_set(err, ERROR_USAGE,
                      "'%s' names no devices: use cpu:0, cpu:0-7, cuda:0,cuda:2-3, bare numbers for "
-                     "GPUs, or all",
+                     "GPUs, HOST/cuda:0, or all",
                      text);
 }
 
@@ -32,11 +38,27 @@ static bool read_index(const char **at, int *value)
     return true;
 }
 
-/* One item between commas: [cpu:|cuda:]FIRST[-LAST]. Moves *at past it. */
+/* "HOST/" if there is one; *host is zero before. */
+static bool read_host(const char **at, char *host)
+{
+    const size_t item = strcspn(*at, ","), length = strcspn(*at, "/");
+    if (length >= item)
+        return true;
+    if (!host_name_is_valid(*at, length))
+        return false;
+    memcpy(host, *at, length);
+    *at += length + 1;
+    return true;
+}
+
+/* One item between commas: [HOST/][cpu:|cuda:]FIRST[-LAST]. Moves *at past it. */
 static bool parse_item(const char *text, const char **at, struct device_list *list,
                        struct error *err)
 {
     enum device_kind kind = DEVICE_CUDA;
+    char host[HOST_NAME] = "";
+    if (!read_host(at, host))
+        return bad_device(text, err);
     for (size_t k = 0; k < sizeof kind_prefix / sizeof *kind_prefix; k++) {
         if (strncmp(*at, kind_prefix[k], strlen(kind_prefix[k])) == 0) {
             kind = (enum device_kind)k;
@@ -57,7 +79,9 @@ static bool parse_item(const char *text, const char **at, struct device_list *li
         if (list->count == SPEC_MAX_DEVICES)
             return error_set(err, ERROR_USAGE, "'%s' names more than %d devices", text,
                              SPEC_MAX_DEVICES);
-        list->id[list->count++] = (struct device_id){kind, index};
+        struct device_id *id = &list->id[list->count++];
+        *id = (struct device_id){.kind = kind, .index = index};
+        memcpy(id->host, host, sizeof host);
     }
     return true;
 }
@@ -93,7 +117,8 @@ bool device_list_parse(const char *text, struct device_list *list, struct error 
 
 const char *device_id_text(struct device_id id, char *buffer)
 {
-    snprintf(buffer, 16, "%s%d", kind_prefix[id.kind], id.index);
+    snprintf(buffer, DEVICE_NAME, "%s%s%s%d", id.host, *id.host ? "/" : "", kind_prefix[id.kind],
+             id.index);
     return buffer;
 }
 
@@ -102,9 +127,10 @@ static void put_listed(struct text *text, const struct device_list *list)
     for (int i = 0, end; i < list->count; i = end) {
         end = i + 1;
         while (end < list->count && list->id[end].kind == list->id[i].kind &&
-               list->id[end].index == list->id[end - 1].index + 1)
+               list->id[end].index == list->id[end - 1].index + 1 &&
+               strcmp(list->id[end].host, list->id[i].host) == 0)
             end++;
-        char name[16];
+        char name[DEVICE_NAME];
         text_printf(text, "%s%s", i ? "," : "", device_id_text(list->id[i], name));
         if (end > i + 1)
             text_printf(text, "-%d", list->id[end - 1].index);

@@ -9,9 +9,13 @@
 
 enum device_kind { DEVICE_CPU, DEVICE_CUDA };
 
+/* Of a host's name, and of "host/cuda:0", with their ends. */
+enum { HOST_NAME = 64, DEVICE_NAME = HOST_NAME + 16 };
+
 struct device_id {
     enum device_kind kind;
     int index;
+    char host[HOST_NAME]; /* "": this one */
 };
 
 /* Which devices a run asked for, before the engine knows what the machine has. */
@@ -28,11 +32,13 @@ struct device_list {
     struct device_id id[SPEC_MAX_DEVICES];
 };
 
+bool device_id_same(struct device_id a, struct device_id b);
+
 /*
- * "cuda:0,cuda:2-3", "2,3" (GPUs), "cpu:0-7", "all", "" or "default".
+ * "cuda:0,cuda:2-3", "2,3" (GPUs), "cpu:0-7", "h1/cuda:0-3,h2/cuda:0", "all", "" or "default".
  */
 bool device_list_parse(const char *text, struct device_list *list, struct error *err);
-/* "cpu:0", "cuda:2"; buffer of at least 16 bytes, returned. */
+/* "cpu:0", "h1/cuda:2"; buffer of DEVICE_NAME bytes, returned. */
 const char *device_id_text(struct device_id id, char *buffer);
 /* "cpu:0-7,cuda:0", "all", "default"; a new string the caller frees, NULL: out of memory. */
 char *device_list_text(const struct device_list *list);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "spec/fields.h"
+#include "spec/hosts.h"
 #include "spec/origin.h"
 
 #define ROW(name, fetched) {name, fetched},
@@ -24,6 +25,7 @@ void spec_init(struct spec *spec)
         .epochs = 10,
         .seed = 1,
         .replicas = 1,
+        .host_limit = 20,
         .init = INIT_NORMAL,
         .init_scale = 0.01,
         .checkpoint_epochs = 1,
@@ -31,11 +33,12 @@ void spec_init(struct spec *spec)
 }
 
 /* The strings of its own. */
-static const size_t strings[] = {offsetof(struct spec, model),      offsetof(struct spec, data),
-                                 offsetof(struct spec, data_dir),   offsetof(struct spec, stages),
-                                 offsetof(struct spec, init_file),  offsetof(struct spec, save),
-                                 offsetof(struct spec, save_best),  offsetof(struct spec, log),
-                                 offsetof(struct spec, tensorboard)};
+static const size_t strings[] = {offsetof(struct spec, model),       offsetof(struct spec, data),
+                                 offsetof(struct spec, data_dir),    offsetof(struct spec, stages),
+                                 offsetof(struct spec, init_file),   offsetof(struct spec, save),
+                                 offsetof(struct spec, save_best),   offsetof(struct spec, log),
+                                 offsetof(struct spec, tensorboard), offsetof(struct spec, hosts),
+                                 offsetof(struct spec, launcher)};
 enum { STRINGS = sizeof strings / sizeof *strings };
 
 static char **string_of(struct spec *spec, size_t index)
@@ -170,6 +173,9 @@ bool spec_validate(const struct spec *spec, struct error *err)
     bool filled = spec_origin(spec, spec_find_field("warmup")) == ORIGIN_RECIPE;
     if (final && (spec->resolved || !filled) &&
         !lr_schedule_check(&spec->schedule, spec->epochs, err))
+        return false;
+    struct host_list hosts;
+    if (spec_has_hosts(spec) && !spec_hosts(spec, &hosts, err))
         return false;
     return validate_end(spec, final, err) && validate_optimizer(spec, err) &&
            validate_strategy(spec, err) &&

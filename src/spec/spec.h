@@ -67,8 +67,13 @@ struct spec {
     char *data_dir; /* where named data lie; NULL: $DPARTUI_DATA_DIR, else the data home */
     struct picture_settings pictures; /* how a folder of pictures is read */
     struct device_list devices;
-    int cpu_threads;  /* per CPU device; 0: cores / CPU devices, at least 1 */
-    int thread_count; /* 0: all have cpu_threads; else one number for each CPU device: */
+    char *hosts;       /* "h1,h2": train on these (spec/hosts.h); NULL: on this one */
+    char *launcher;    /* how their processes are started: "mpirun", "srun" or a command with
+                        * places for hosts; NULL: mpirun */
+    double host_limit; /* seconds of silence after which a host is given up */
+    long restarts;     /* times that a run which has lost a host resumes by itself */
+    int cpu_threads;   /* per CPU device; 0: cores / CPU devices, at least 1 */
+    int thread_count;  /* 0: all have cpu_threads; else one number for each CPU device: */
     int threads[SPEC_MAX_DEVICES];
     long batch; /* rows of the whole mini-batch, over all devices */
     double lr;  /* of the steps with the highest rate */

@@ -11,7 +11,7 @@
 struct posing posing;
 
 /* Of the device of this thread: a device is used by the thread that opened it. */
-static _Thread_local struct {
+static _Thread_local struct self {
     int index;
     int passes;
     bool in_pass;
@@ -155,13 +155,24 @@ static void destroy_stage(struct device *device, void *stage)
     atomic_fetch_sub(&posing.stages, 1);
 }
 
+/* The CPU's bucket, as it becomes ready. */
+static bool tell_ready(void *context, int bucket, struct error *err)
+{
+    const struct self *self = context;
+    return posing_fault(POSING_BUCKET, err) &&
+           self->buckets.ready(self->buckets.context, bucket, err);
+}
+
 static bool create_plan(struct device *device, struct replica *replica,
                         const struct plan_request *request, struct plan **out, struct error *err)
 {
+    struct plan_request watched = *request;
+    watched.buckets.ready = tell_ready;
+    watched.buckets.context = &mine;
     posing_check(request->buckets.count == 0 ||
                  request->buckets.ends[request->buckets.count - 1] == replica->count);
     if (!posing_fault(POSING_PLAN, err) ||
-        !cpu_backend.plan_create(device, replica, request, out, err))
+        !cpu_backend.plan_create(device, replica, &watched, out, err))
         return false;
     if (request->mode == PLAN_TRAIN) {
         mine.buckets = request->buckets;
@@ -179,14 +190,6 @@ static bool is_training(const struct plan *plan)
     return found;
 }
 
-static bool tell_ready(struct error *err)
-{
-    for (int i = 0; i < mine.buckets.count; i++)
-        if (!posing_fault(POSING_BUCKET, err) || !mine.buckets.ready(mine.buckets.context, i, err))
-            return false;
-    return true;
-}
-
 static bool run_plan(struct device *device, struct plan *plan, const struct batch *batch,
                      struct batch_result *result, struct error *err)
 {
@@ -200,12 +203,10 @@ static bool run_plan(struct device *device, struct plan *plan, const struct batc
         usleep(20000U * (unsigned)mine.index);
     if (mine.index < (int)(sizeof posing.row_s / sizeof *posing.row_s))
         mine.now += posing.row_s[mine.index] * batch->rows;
-    if (!cpu_backend.plan_run(device, plan, batch, result, err))
-        return false;
-    atomic_fetch_add(&posing.first_passes, training && mine.passes == 1);
-    mine.in_pass = true;
-    bool ok = !training || tell_ready(err);
+    mine.in_pass = training;
+    bool ok = cpu_backend.plan_run(device, plan, batch, result, err);
     mine.in_pass = false;
+    atomic_fetch_add(&posing.first_passes, ok && training && mine.passes == 1);
     return ok;
 }
 

@@ -60,7 +60,7 @@ static int print_devices(void)
 {
     struct device_info list[SPEC_MAX_DEVICES];
     struct error err = ERROR_INIT;
-    char why[200] = "", name[16];
+    char why[200] = "", name[DEVICE_NAME];
     int count = 0;
     const char *missing = "";
     const struct backend *backend = backend_find(DEVICE_CUDA, &missing);

@@ -7,7 +7,7 @@ if HAVE_CHECK
 SIMULATED_TESTS += %D%/test_gpu_device %D%/test_gpu_runs
 gpu_test_libs = libtestnet.a libtrain.a libboard.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a libnet.a \
 	libdata.a libspec.a libbase.a $(DNNL_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) \
-	$(JANSSON_LIBS) $(DATA_LIBS) $(PTHREAD_LIBS)
+	$(JANSSON_LIBS) $(CRYPTO_LIBS) $(DATA_LIBS) $(PTHREAD_LIBS)
 SIMULATED_TESTS += %D%/test_gpu_probe
 
 if HAVE_NCCL

@@ -308,7 +308,7 @@ void conform_arenas(const struct trial_device *device)
 static void expect_text(const struct trial_device *device, const struct error *err,
                         const char *text)
 {
-    char name[16], expected[200];
+    char name[DEVICE_NAME], expected[200];
     snprintf(expected, sizeof expected, "%s: %s", device_id_text(device->options.id, name), text);
     ck_assert_str_eq(err->text, expected);
 }

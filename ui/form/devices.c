@@ -12,15 +12,10 @@
  * besides.
  */
 
-static bool same(struct device_id a, struct device_id b)
-{
-    return a.kind == b.kind && a.index == b.index;
-}
-
 static struct form_device *find(struct form_device *devices, int count, struct device_id id)
 {
     for (int i = 0; i < count; i++)
-        if (same(devices[i].id, id))
+        if (device_id_same(devices[i].id, id))
             return &devices[i];
     return NULL;
 }
@@ -44,7 +39,7 @@ static void choose_unnamed(const struct device_list *list, struct form_device *d
             chosen++;
         }
     for (int i = 0; i < count && chosen == 0 && list->choice == DEVICES_DEFAULT; i++)
-        if (same(devices[i].id, (struct device_id){DEVICE_CPU, 0})) {
+        if (device_id_same(devices[i].id, (struct device_id){.kind = DEVICE_CPU})) {
             devices[i].chosen = true;
             chosen++;
         }
@@ -66,7 +61,7 @@ int form_devices(const struct form *form, const struct state *state, struct form
             list->id[i].index < SPEC_MAX_DEVICES)
             top = list->id[i].index;
     for (int i = 0; i <= top; i++)
-        count = offer(devices, count, (struct device_id){DEVICE_CPU, i});
+        count = offer(devices, count, (struct device_id){.kind = DEVICE_CPU, .index = i});
     for (int i = 0; list->choice == DEVICES_LISTED && i < list->count; i++) {
         count = offer(devices, count, list->id[i]);
         struct form_device *named = find(devices, count, list->id[i]);
@@ -152,7 +147,7 @@ bool form_add_cpu(struct form *form, const struct state *state, struct error *er
 {
     struct form_device devices[FORM_MAX_DEVICES];
     int count = form_devices(form, state, devices);
-    struct device_id id = {DEVICE_CPU, highest_cpu(devices, count) + 1};
+    struct device_id id = {.kind = DEVICE_CPU, .index = highest_cpu(devices, count) + 1};
     int before = count;
     if (id.index >= SPEC_MAX_DEVICES)
         return error_set(err, ERROR_USAGE, "a run uses at most %d devices", SPEC_MAX_DEVICES);
@@ -171,7 +166,7 @@ bool form_remove_cpu(struct form *form, const struct state *state, struct error 
 {
     struct form_device devices[FORM_MAX_DEVICES];
     int count = form_devices(form, state, devices);
-    struct device_id id = {DEVICE_CPU, highest_cpu(devices, count)};
+    struct device_id id = {.kind = DEVICE_CPU, .index = highest_cpu(devices, count)};
     struct form_device *device = find(devices, count, id);
     if (!device || device->known)
         return error_set(err, ERROR_USAGE, "only CPU devices that were added can be taken away");

@@ -177,7 +177,7 @@ static bool gpu_problem(const struct form *form, const struct state *state, char
     const struct device_list *list = &form->spec.devices;
     const char *none = state->no_gpus[0] != '\0' ? state->no_gpus : "not on this machine";
     struct form_device devices[FORM_MAX_DEVICES];
-    char name[16];
+    char name[DEVICE_NAME];
     if (!state->known)
         return false;
     int count = form_devices(form, state, devices), chosen = 0;

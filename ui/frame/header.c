@@ -117,7 +117,7 @@ static void add_run(const struct ui *ui, struct line *line)
 static void add_lost(const struct ui *ui, struct line *line)
 {
     const struct state_device *first = NULL;
-    char name[16];
+    char name[DEVICE_NAME];
     int lost = 0;
     for (int i = 0; i < ui->state.device_count; i++) {
         if (!ui->state.devices[i].lost)

@@ -58,7 +58,7 @@ void draw_history(struct surface *surface, struct rect area, const struct state_
 
 void device_label(const struct form_device *device, int width, char *buffer, size_t size)
 {
-    char name[16];
+    char name[DEVICE_NAME];
     snprintf(buffer, size, width < FULL_LABEL ? "%c %s" : "[%c] %s", device->chosen ? 'x' : ' ',
              device_id_text(device->id, name));
 }
@@ -94,7 +94,7 @@ void device_hint(const struct form_device *device, char *buffer, size_t size)
 {
     struct figure compute, all_reduce, wait;
     enum style style;
-    char name[16], text[200], power[80];
+    char name[DEVICE_NAME], text[200], power[80];
     const char *trouble = device_trouble(device, &style, text, sizeof text);
     device_id_text(device->id, name);
     if (trouble) {

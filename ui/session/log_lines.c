@@ -67,7 +67,7 @@ void ui_log_local(struct ui *ui, enum log_level level, const char *format, ...)
 
 void log_lost_devices(struct ui *ui)
 {
-    char name[16];
+    char name[DEVICE_NAME];
     for (int i = 0; i < ui->state.device_count; i++) {
         struct state_device *device = &ui->state.devices[i];
         if (!device->lost || device->lost_told)

@@ -74,7 +74,7 @@ void state_disconnected(struct state *state)
 static const struct state_device *find_device(const struct state *state, struct device_id id)
 {
     for (int i = 0; i < state->device_count; i++)
-        if (state->devices[i].id.kind == id.kind && state->devices[i].id.index == id.index)
+        if (device_id_same(state->devices[i].id, id))
             return &state->devices[i];
     return NULL;
 }

@@ -246,7 +246,7 @@ static void draw_title(const struct form_device *device, struct surface *surface
                        int number, int count, bool more)
 {
     static const char *const which[] = {"Up Down: device ", "", ""};
-    char name[16], where[64];
+    char name[DEVICE_NAME], where[64];
     int used = 2 + surface_text(surface, area.y, area.x, area.w, STYLE_STRONG,
                                 device_id_text(device->id, name));
     for (size_t i = 0; i < sizeof which / sizeof which[0]; i++) {

@@ -89,7 +89,7 @@ static bool cpu_open(const struct device_options *options, struct device **out, 
     struct device *device = calloc(1, sizeof *device);
     if (!device)
         return error_memory(err, "a device");
-    snprintf(device->name, sizeof device->name, "cpu:%d", options->id.index);
+    device_id_text(options->id, device->name);
     device->threads = options->threads > 0 ? options->threads : 1;
     device->estimate = options->estimate;
     device->deterministic = options->deterministic;

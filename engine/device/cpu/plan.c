@@ -143,6 +143,25 @@ static bool run_steps(struct device *device, struct plan *plan, const struct bat
     return ok;
 }
 
+/* All steps, and, in training, each bucket as soon as its gradients are final. */
+static bool run_buckets(struct device *device, struct plan *plan, const struct batch *batch,
+                        struct error *err)
+{
+    const struct gradient_buckets *buckets = &plan->core.request.buckets;
+    const struct cpu_replica *r = plan->replica;
+    int begin = 0;
+    for (int i = 0; i < buckets->count; i++) {
+        const int last =
+            plan_core_gradient_step(&plan->core, r->base.net, &r->places, buckets->ends[i]);
+        const int end = last + 1 > begin ? last + 1 : begin;
+        if (!run_steps(device, plan, batch, begin, end, err) ||
+            !buckets->ready(buckets->context, i, err))
+            return false;
+        begin = end;
+    }
+    return run_steps(device, plan, batch, begin, plan->core.step_count, err);
+}
+
 bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *batch,
                   struct batch_result *result, struct error *err)
 {
@@ -160,7 +179,7 @@ bool cpu_plan_run(struct device *device, struct plan *plan, const struct batch *
     plan->core.result = (struct batch_result){0};
     if (plan->core.request.mode == PLAN_TRAIN && plan->core.request.rows == 0)
         memset(plan->replica->base.grads, 0, plan->replica->base.count * sizeof(float));
-    bool ok = run_steps(device, plan, batch, 0, plan->core.step_count, err);
+    bool ok = run_buckets(device, plan, batch, err);
     *result = plan->core.result;
     return ok;
 }

@@ -52,13 +52,9 @@ static bool build(struct plan *plan, struct error *err)
                                           .run_addition = run_addition,
                                           .copy = copy,
                                           .copies_ends = true};
-    const size_t params = (size_t)graph->net->param_count;
     plan->sums = calloc((size_t)graph->value_count, sizeof *plan->sums);
-    plan->done = malloc((params + 1) * sizeof *plan->done);
-    if (!plan->sums || !plan->done)
+    if (!plan->sums)
         return error_memory(err, "a plan");
-    for (size_t i = 0; i < params; i++)
-        plan->done[i] = -1;
     return plan_core_build(&plan->core, plan, plan->device, graph, &backend, err) &&
            cuda_segments_make(plan, err) && step_times_make(plan, err) &&
            cuda_workspace_grow(plan->device, &plan->core, err);
@@ -94,7 +90,6 @@ void cuda_plan_destroy(struct device *device, struct plan *plan)
     step_times_free(&plan->times);
     plan_core_free(&plan->core);
     free(plan->sums);
-    free(plan->done);
     free(plan);
 }
 

@@ -134,7 +134,11 @@ bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *d
         .layers = calloc((size_t)graph->node_count + 1, sizeof *b.layers),
         .recompute = calloc((size_t)graph->value_count, sizeof *b.recompute),
     };
-    bool ok = b.values && b.gradients && b.layers && b.recompute
+    const size_t params = (size_t)graph->net->param_count;
+    core->gradient_steps = malloc((params + 1) * sizeof *core->gradient_steps);
+    for (size_t i = 0; core->gradient_steps && i < params; i++)
+        core->gradient_steps[i] = -1;
+    bool ok = b.values && b.gradients && b.layers && b.recompute && core->gradient_steps
                   ? build(&b, err)
                   : error_memory(err, "building a plan");
     free(b.values);
@@ -177,6 +181,17 @@ void plan_core_bind(struct plan_core *core, void *workspace, void *slot)
     }
 }
 
+int plan_core_gradient_step(const struct plan_core *core, const struct net *net,
+                            const struct param_places *places, size_t end)
+{
+    int last = -1;
+    for (int i = 0; i < net->param_count; i++)
+        if (!places->list[i].statistics && places->list[i].offset < end &&
+            core->gradient_steps[i] > last)
+            last = core->gradient_steps[i];
+    return last;
+}
+
 /* One step ends where the next begins, so that one look at the clock serves both. */
 static double note_time(struct plan_time *time, double begin)
 {
@@ -217,6 +232,7 @@ void plan_core_free(struct plan_core *core)
         free(core->owned[i].object);
     }
     free(core->owned);
+    free(core->gradient_steps);
     free(core->steps);
     free(core->times);
     pool_free(&core->pool);

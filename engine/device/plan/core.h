@@ -4,6 +4,7 @@
 #include "engine/device/device.h"
 #include "engine/device/plan/graph.h"
 #include "engine/device/plan/memory_pool.h"
+#include "engine/device/plan/param_places.h"
 
 /*
  * What the plans of all backends have in common: a list of steps (forward, loss, backward) bound to
@@ -36,6 +37,7 @@ struct plan_core {
     size_t input_bytes, planned_bytes, scratch_bytes; /* the workspace; see pool_layout */
     size_t kept_bytes;                                /* of a stage's slot */
     int forward_steps;                                /* the backward pass begins there */
+    int *gradient_steps; /* per parameter: the step that completes its gradient; -1: none */
     bool bound;
     unsigned workspace_moves; /* of the device when the plan was bound */
     struct buffer *logits;
@@ -75,6 +77,9 @@ static inline bool plan_core_adds(const struct plan_core *core)
 /* Give every buffer its address in the workspace, which has moved since the last pass, and, of a
  * stage, in the micro-batch's slot. */
 void plan_core_bind(struct plan_core *core, void *workspace, void *slot);
+/* The last step that writes to the gradients in front of `end` of the replica's arena; -1: none. */
+int plan_core_gradient_step(const struct plan_core *core, const struct net *net,
+                            const struct param_places *places, size_t end);
 /*
  * Run steps [begin, end). Errors begin with the names of the device and the operation.
  */

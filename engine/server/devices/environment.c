@@ -26,7 +26,7 @@ static const struct backend *used_backend(const struct spec *spec, enum device_k
 static bool is_used(const struct spec *spec, struct device_id id)
 {
     for (int i = 0; i < spec->devices.count; i++)
-        if (spec->devices.id[i].kind == id.kind && spec->devices.id[i].index == id.index)
+        if (device_id_same(spec->devices.id[i], id))
             return true;
     return false;
 }

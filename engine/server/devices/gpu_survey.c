@@ -61,7 +61,7 @@ static void ask_backend(const struct backend *backend, struct gpu_findings *find
 
 static void log_findings(struct engine_log *log, const struct gpu_findings *findings)
 {
-    char name[16];
+    char name[DEVICE_NAME];
     if (findings->count == 0)
         engine_log(log, MESSAGE_INFO, 0, "no GPUs: %s", findings->why);
     for (int i = 0; i < findings->count; i++) {

@@ -60,7 +60,7 @@ void device_table_add_gpus(struct device_table *table, const struct gpu_findings
 
 json_t *device_info_json(const struct device_info *info)
 {
-    char id[16];
+    char id[DEVICE_NAME];
     json_t *reason = info->available ? json_null() : json_any_text(info->reason);
     json_t *memory =
         info->memory_bytes ? json_integer((json_int_t)info->memory_bytes) : json_null();

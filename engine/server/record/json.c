@@ -13,7 +13,7 @@
 static json_t *device_names(const struct spec *spec)
 {
     json_t *list = json_array();
-    char name[16];
+    char name[DEVICE_NAME];
     for (int i = 0; spec->devices.choice == DEVICES_LISTED && i < spec->devices.count; i++)
         json_array_append_new(list, json_string(device_id_text(spec->devices.id[i], name)));
     return list;

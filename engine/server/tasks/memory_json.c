@@ -16,7 +16,7 @@ static json_t *pass_json(const struct memory_share *share, enum memory_pass pass
 
 static json_t *share_json(struct device_id id, int thread_count, const struct memory_share *share)
 {
-    char name[16];
+    char name[DEVICE_NAME];
     json_t *threads = id.kind == DEVICE_CPU ? json_integer(thread_count) : json_null();
     return json_pack("{s:s, s:o, s:I, s:o, s:o, s:o, s:I}", "device", device_id_text(id, name),
                      "threads", threads, "parameters", (json_int_t)share->params, "full",

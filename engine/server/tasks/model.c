@@ -111,7 +111,7 @@ static json_t *pipeline_json(const struct spec *spec, const struct net *net,
     json_t *stages = json_array();
     double bytes = 0;
     for (int i = 0; i < spec->devices.count; i++) {
-        char device[16], name[NET_STAGE_NAME];
+        char device[DEVICE_NAME], name[NET_STAGE_NAME];
         const int number = i % layout->count;
         const struct net_stage *stage = &layout->stage[number];
         const bool gives = number < layout->count - 1;
@@ -169,7 +169,7 @@ static json_t *tensor_json(const struct spec *spec, const struct net *net,
     double bytes = 0;
     for (int i = 0; i < count; i++) {
         struct net_slice slice;
-        char device[16];
+        char device[DEVICE_NAME];
         if (!net_slice_make(net, division, i, count, &slice, err)) {
             json_decref(devices);
             return NULL;

@@ -249,7 +249,7 @@ static bool predict(struct prediction *p, struct error *err)
 bool task_predict(struct task *task, const json_t *params, json_t **result, struct error *err)
 {
     struct prediction p = {.task = task};
-    char device[16];
+    char device[DEVICE_NAME];
     const double begin = clock_seconds();
     spec_init(&p.spec);
     bool ok = prepare(&p, params, err) && deliver_classes(&p, err) && predict(&p, err);

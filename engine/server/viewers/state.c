@@ -45,7 +45,7 @@ static const int *device_cpus(const struct server *server, const struct snapshot
         return server->cpus;
     int index = (int)(device - snapshot->device);
     *count = threads[index];
-    return server->cpus + first_cpu(&snapshot->list, threads, index);
+    return server->cpus + first_cpu(snapshot->list.id, threads, index);
 }
 
 static json_t *sensor_json(const struct device_sensors *sensors, enum sensor sensor)
@@ -131,7 +131,7 @@ static const struct run_device *take_figures(struct snapshot *snapshot, struct d
 {
     for (int i = 0; i < snapshot->device_count; i++) {
         const struct run_device *device = &snapshot->device[i];
-        if (snapshot->shown[i] || device->id.kind != id.kind || device->id.index != id.index)
+        if (snapshot->shown[i] || !device_id_same(device->id, id))
             continue;
         snapshot->shown[i] = true;
         return device;

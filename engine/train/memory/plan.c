@@ -137,7 +137,7 @@ static bool measure(const struct subject *subject, struct memory_share *share, s
         .id = subject->id, .threads = subject->threads, .estimate = true};
     struct device *device = NULL;
     struct replica *replica = NULL;
-    char name[16];
+    char name[DEVICE_NAME];
     if (!backend)
         return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(subject->id, name), why);
     if (!backend->open(&options, &device, err))

@@ -7,6 +7,8 @@
 #include "engine/backends/choice.h"
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
+#include "engine/train/hosts/link.h"
+#include "engine/train/hosts/map.h"
 #include "spec/names.h"
 #include "system/affinity.h"
 
@@ -18,13 +20,20 @@ static bool resolve_list(struct spec *spec, struct error *err)
         return false;
     for (int i = 0; i < count; i++) {
         const char *why = "";
-        char name[16];
+        char name[DEVICE_NAME];
         if (!backend_find(ids[i].kind, &why))
             return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(ids[i], name), why);
     }
     spec->devices.choice = DEVICES_LISTED;
     spec->devices.count = count;
     memcpy(spec->devices.id, ids, (size_t)count * sizeof ids[0]);
+    return true;
+}
+
+/* What was given for each device, against the list that is now known. */
+static bool check_list(const struct spec *spec, struct error *err)
+{
+    const int count = spec->devices.count;
     if (spec->split == SPLIT_WEIGHTED && spec->weight_count != count)
         return error_set(err, ERROR_USAGE,
                          "split has %d weights for %d devices: give one weight for each device",
@@ -53,19 +62,19 @@ static bool usable_cores(int *cores, struct error *err)
     return true;
 }
 
-static int count_kind(const struct spec *spec, enum device_kind kind)
+static int count_kind(const struct device_id *devices, int count, enum device_kind kind)
 {
-    int count = 0;
-    for (int i = 0; i < spec->devices.count; i++)
-        count += spec->devices.id[i].kind == kind;
-    return count;
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        found += devices[i].kind == kind;
+    return found;
 }
 
 /* The type is a matter of GPUs, which know their own default; CPU devices always compute in f32,
  * also together with GPUs. */
 static bool resolve_type(struct spec *spec, struct error *err)
 {
-    if (count_kind(spec, DEVICE_CUDA) > 0)
+    if (count_kind(spec->devices.id, spec->devices.count, DEVICE_CUDA) > 0)
         return true;
     if (spec->dtype != TYPE_DEFAULT && spec->dtype != TYPE_F32)
         return error_set(err, ERROR_USAGE, "dtype %s: CPU devices compute in f32 only",
@@ -74,10 +83,11 @@ static bool resolve_type(struct spec *spec, struct error *err)
     return true;
 }
 
-/* CPU devices share the cores that this process may use. */
-static bool resolve_cpus(struct spec *spec, struct error *err)
+/* CPU devices, of which these are on this host, share the cores that this process may use. */
+static bool resolve_cpus(struct spec *spec, const struct device_id *here, int count,
+                         struct error *err)
 {
-    int cpu_devices = count_kind(spec, DEVICE_CPU), cores;
+    int cpu_devices = count_kind(here, count, DEVICE_CPU), cores;
     if (cpu_devices == 0)
         return true;
     if (spec->cpu_threads > 0 || spec->thread_count > 0)
@@ -88,7 +98,31 @@ static bool resolve_cpus(struct spec *spec, struct error *err)
     return true;
 }
 
+/* What hosts have is seen when each opens its devices. */
+static bool resolve_hosts(struct spec *spec, struct error *err)
+{
+    struct host_list hosts;
+    if (!spec_hosts(spec, &hosts, err))
+        return false;
+    if (!device_list_names_hosts(&spec->devices) &&
+        (!resolve_list(spec, err) || !spec_spread_devices(spec, err)))
+        return false;
+    free(spec->hosts);
+    spec->hosts = host_list_text(&hosts);
+    return spec->hosts ? check_list(spec, err) : error_memory(err, "names of hosts");
+}
+
 bool resolve_devices(struct spec *spec, struct error *err)
 {
-    return resolve_list(spec, err) && resolve_type(spec, err) && resolve_cpus(spec, err);
+    if (spec_has_hosts(spec))
+        return resolve_hosts(spec, err) && resolve_type(spec, err);
+    return resolve_list(spec, err) && check_list(spec, err) && resolve_type(spec, err) &&
+           resolve_cpus(spec, spec->devices.id, spec->devices.count, err);
+}
+
+bool resolve_on_host(struct spec *spec, const struct host_link *link, struct error *err)
+{
+    const struct host_map map = host_map_make(&spec->devices, &link->hosts);
+    const int begin = map.begin[link->index], end = map.begin[link->index + 1];
+    return resolve_cpus(spec, spec->devices.id + begin, end - begin, err);
 }

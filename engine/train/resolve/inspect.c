@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/resolve/inspect.h"
 
+#include <stdio.h>
 #include <sys/statvfs.h>
 
 #include "engine/train/resolve/optimizer.h"
@@ -15,34 +16,32 @@ static uint64_t shared_memory(void)
 }
 
 /* The names of the models of one kind of devices. */
-static void name_models(const struct ranks *ranks, enum device_kind kind, struct device_info *infos,
-                        const char **models)
+static void name_models(struct ranks *ranks, enum device_kind kind)
 {
+    struct device_info infos[SPEC_MAX_DEVICES];
     struct error ignored = ERROR_INIT;
     char why[160];
     int count = 0;
     const struct backend *backend = NULL;
-    for (int i = 0; i < ranks->count; i++)
+    for (int i = ranks->first; i < ranks->first + ranks->here; i++)
         if (ranks->rank[i].options.id.kind == kind)
             backend = ranks->rank[i].backend;
     if (!backend || !backend->enumerate(infos, SPEC_MAX_DEVICES, &count, why, sizeof why, &ignored))
         return;
-    for (int i = 0; i < ranks->count; i++) {
-        struct device_id id = ranks->rank[i].options.id;
+    for (int i = ranks->first; i < ranks->first + ranks->here; i++) {
+        const struct device_id id = ranks->rank[i].options.id;
+        char *model = ranks->rank[i].model;
         for (int j = 0; j < count && id.kind == kind; j++)
             /* Every CPU device is a part of the same machine, whatever its index. */
             if (kind == DEVICE_CPU || infos[j].id.index == id.index)
-                models[i] = infos[j].name;
+                snprintf(model, sizeof ranks->rank[i].model, "%s", infos[j].name);
     }
 }
 
-void inspect_models(const struct ranks *ranks, struct device_info infos[2 * SPEC_MAX_DEVICES],
-                    const char **models)
+void inspect_models(struct ranks *ranks)
 {
-    for (int i = 0; i < ranks->count; i++)
-        models[i] = "";
-    name_models(ranks, DEVICE_CPU, infos, models);
-    name_models(ranks, DEVICE_CUDA, infos + SPEC_MAX_DEVICES, models);
+    name_models(ranks, DEVICE_CPU);
+    name_models(ranks, DEVICE_CUDA);
 }
 
 /* The first BatchNorm over one pixel; NULL: there is none. */
@@ -91,14 +90,11 @@ static long least_rows(const struct ranks *ranks, const struct rank *rank)
 bool inspect_ranks(const struct ranks *ranks, const struct preflight_sink *sink, struct error *err)
 {
     struct preflight_device devices[SPEC_MAX_DEVICES];
-    struct device_info infos[2 * SPEC_MAX_DEVICES];
-    const char *models[SPEC_MAX_DEVICES];
-    inspect_models(ranks, infos, models);
     for (int i = 0; i < ranks->count; i++) {
         const struct rank *rank = &ranks->rank[i];
         devices[i] = (struct preflight_device){
             .id = rank->options.id,
-            .model = models[i],
+            .model = rank->model,
             .facts = rank->facts,
             .memory_bytes = atomic_load(&rank->memory_bytes),
             .least_rows = least_rows(ranks, rank),

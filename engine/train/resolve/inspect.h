@@ -7,7 +7,5 @@
 /* The preflight check of ranks that are prepared. */
 bool inspect_ranks(const struct ranks *ranks, const struct preflight_sink *sink, struct error *err);
 
-/* models[0..ranks-1]: what the machine calls the devices, "" where that is not known; the texts
- * lie in `infos`. */
-void inspect_models(const struct ranks *ranks, struct device_info infos[2 * SPEC_MAX_DEVICES],
-                    const char **models);
+/* Fill in what the machine calls the devices of this host. */
+void inspect_models(struct ranks *ranks);

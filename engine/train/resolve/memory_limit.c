@@ -23,7 +23,7 @@ static uint64_t of_device(const struct spec *spec, int rank, const uint64_t *byt
     const struct device_id *ids = spec->devices.id;
     uint64_t sum = 0;
     for (int i = 0; i < spec->devices.count; i++)
-        if (ids[i].kind == ids[rank].kind && ids[i].index == ids[rank].index)
+        if (device_id_same(ids[i], ids[rank]))
             sum += bytes[i];
     return sum;
 }
@@ -63,7 +63,7 @@ static bool add_devices(struct spec *spec, int count)
     if (count == list->count)
         return true;
     while (list->count < count)
-        list->id[list->count++] = (struct device_id){DEVICE_CPU, next++};
+        list->id[list->count++] = (struct device_id){.kind = DEVICE_CPU, .index = next++};
     spec->thread_count = 0;
     spec->cpu_threads = 1;
     return true;
@@ -168,7 +168,7 @@ bool memory_limit_words(const struct spec *spec, const struct net *net, long row
 {
     const struct candidate of = {net, rows, test_rows};
     struct figure limit, needs;
-    char name[16], words[240];
+    char name[DEVICE_NAME], words[240];
     size_t bytes;
     int device;
     text[0] = '\0';
@@ -199,7 +199,7 @@ bool memory_limit_hold(const struct spec *spec, const uint64_t *bytes, struct er
     for (int i = 0; spec->memory_limit > 0 && i < spec->devices.count; i++) {
         const uint64_t needed = of_device(spec, i, bytes);
         struct figure limit, needs;
-        char name[16];
+        char name[DEVICE_NAME];
         if (needed > (uint64_t)spec->memory_limit)
             return error_set(err, ERROR_USAGE,
                              "memory-limit %s: %s needs %s: raise the limit, or "

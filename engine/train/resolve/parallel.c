@@ -12,6 +12,7 @@
 #include "engine/train/split/micro.h"
 #include "engine/train/split/shares.h"
 #include "spec/fields.h"
+#include "spec/hosts.h"
 #include "spec/names.h"
 #include "spec/origin.h"
 
@@ -23,7 +24,7 @@ static bool check_devices(const struct spec *spec, struct error *err)
     const bool pipeline = spec->strategy == STRATEGY_PIPELINE;
     for (int i = 0; i < spec->devices.count; i++) {
         const char *why = "";
-        char name[16];
+        char name[DEVICE_NAME];
         const struct backend *backend = backend_find(spec->devices.id[i].kind, &why);
         if (!backend || !(pipeline ? backend->plan_forward != NULL : backend->slices))
             return error_set(err, ERROR_USAGE,
@@ -45,7 +46,7 @@ static bool check_devices(const struct spec *spec, struct error *err)
 static bool check_rows(const struct spec *spec, long rows, struct error *err)
 {
     struct row_shares shares;
-    char name[16];
+    char name[DEVICE_NAME];
     if (!share_rows(spec, rows, 0, &shares, err))
         return false;
     for (int i = 0; i < spec->devices.count; i++)
@@ -162,6 +163,11 @@ bool resolve_parallel(struct spec *spec, const struct net *net, long rows, struc
 {
     if (spec->strategy == STRATEGY_DATA)
         return true;
+    if (spec_has_hosts(spec))
+        return error_set(err, ERROR_USAGE,
+                         "strategy %s: over several hosts only rows are divided: list devices of "
+                         "one host, or take strategy data",
+                         strategy_name(spec->strategy));
     if (!check_devices(spec, err) || !check_settings(spec, err))
         return false;
     if (spec->strategy == STRATEGY_PIPELINE)

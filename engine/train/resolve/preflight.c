@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double GIB = 1 << 30;
 
@@ -28,18 +29,13 @@ static bool warn(const struct preflight_sink *sink, struct error *err, const cha
     return sink->warn(sink->context, text, err);
 }
 
-static bool same(struct device_id a, struct device_id b)
-{
-    return a.kind == b.kind && a.index == b.index;
-}
-
 /* How often the device at `place` is named, and whether that is its first place. */
 static int times_named(const struct preflight *p, int place, bool *first)
 {
     int times = 0;
     *first = true;
     for (int i = 0; i < p->count; i++) {
-        bool is = same(p->devices[i].id, p->devices[place].id);
+        bool is = device_id_same(p->devices[i].id, p->devices[place].id);
         times += is;
         *first = *first && !(is && i < place);
     }
@@ -62,10 +58,10 @@ static bool check_memory(const struct preflight *p, int place, struct error *err
 {
     const struct preflight_device *device = &p->devices[place];
     uint64_t need = 0, available = 0;
-    char name[16];
+    char name[DEVICE_NAME];
     for (int i = 0; i < p->count; i++) {
         const struct preflight_device *other = &p->devices[i];
-        if (!same(other->id, device->id))
+        if (!device_id_same(other->id, device->id))
             continue;
         need += other->memory_bytes;
         available = other->facts.memory_free > available ? other->facts.memory_free : available;
@@ -84,7 +80,7 @@ static bool check_use(const struct preflight_device *device, int times,
 {
     const struct device_facts *facts = &device->facts;
     uint64_t used = facts->memory_total - facts->memory_free;
-    char name[16];
+    char name[DEVICE_NAME];
     device_id_text(device->id, name);
     if (times > 1 && !warn(sink, err,
                            "%s is named %d times: its replicas share one GPU, which tests "
@@ -116,7 +112,7 @@ static bool check_versions(const struct preflight_device *device, const struct p
 static bool check_collective(const struct preflight *p, const struct preflight_sink *sink,
                              struct error *err)
 {
-    char one[16], other[16];
+    char one[DEVICE_NAME], other[DEVICE_NAME];
     if (distinct_gpus(p) < 2)
         return true;
     int gpu = 0;
@@ -136,8 +132,8 @@ static bool check_collective(const struct preflight *p, const struct preflight_s
         for (int j = 0; j < p->count; j++) {
             const struct preflight_device *from = &p->devices[i], *to = &p->devices[j];
             if (from->id.kind != DEVICE_CUDA || to->id.kind != DEVICE_CUDA ||
-                from->facts.reads == 0 || to->id.index >= 64 ||
-                from->facts.reads >> to->id.index & 1)
+                strcmp(from->id.host, to->id.host) != 0 || from->facts.reads == 0 ||
+                to->id.index >= 64 || from->facts.reads >> to->id.index & 1)
                 continue;
             return warn(sink, err,
                         "%s cannot read the memory of %s, so gradients go through the host: see "
@@ -163,7 +159,7 @@ static bool check_balance(const struct preflight *p, const struct preflight_sink
                           struct error *err)
 {
     const struct preflight_device *fast = NULL, *slow = NULL, *cpu = NULL, *gpu = NULL;
-    char one[16], other[16];
+    char one[DEVICE_NAME], other[DEVICE_NAME];
     if (p->split == SPLIT_WEIGHTED || p->split == SPLIT_AUTO)
         return true;
     for (int i = 0; i < p->count; i++) {
@@ -203,7 +199,7 @@ static bool check_batch(const struct preflight *p, const struct preflight_sink *
 static bool check_norms(const struct preflight *p, const struct preflight_sink *sink,
                         struct error *err)
 {
-    char name[16];
+    char name[DEVICE_NAME];
     for (int i = 0; p->lone_norm && i < p->count; i++)
         if (p->devices[i].least_rows == 1)
             return warn(sink, err,

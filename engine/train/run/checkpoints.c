@@ -22,6 +22,9 @@ bool checkpoints_begin(struct run *run, struct error *err)
     if (!checkpoints->keep.checkpoints ||
         (run->spec.checkpoint_epochs == 0 && !(run->spec.checkpoint_minutes > 0)))
         return true;
+    checkpoints->wanted = true;
+    if (!meet_is_first(run))
+        return true;
     const struct checkpoint_writer_options options = {
         .folder = checkpoints->keep.checkpoints,
         .arrays = optimizer_states(&run->spec),
@@ -122,12 +125,13 @@ static bool report_writer(struct checkpoints *checkpoints, struct report *report
                       &checkpoints->syncs, last, err);
 }
 
-/* The weights, or their average; `state`: where the arrays go that are kept besides, NULL: not. */
-static bool export(struct run *run, float *state, struct error *err)
+/* The weights, or their average; with `states` also the arrays that are kept besides, into `state`
+ * on the first host. */
+static bool export(struct run *run, bool states, float *state, struct error *err)
 {
     run->ranks.exported = state;
     if (!run_swap_average(run, err) || !run_command(run, rank_export, 0, err) ||
-        (state && !run_command(run, rank_export_state, 0, err)) || !run_swap_average(run, err))
+        (states && !run_command(run, rank_export_state, 0, err)) || !run_swap_average(run, err))
         return false;
     run->work.weights.batches_tracked = run->checkpoints.tracked_before + run->metrics.steps;
     return true;
@@ -135,7 +139,12 @@ static bool export(struct run *run, float *state, struct error *err)
 
 bool checkpoints_export(struct run *run, struct error *err)
 {
-    return export(run, NULL, err);
+    return export(run, false, NULL, err);
+}
+
+bool checkpoints_save(struct run *run, const char *path, struct error *err)
+{
+    return !meet_is_first(run) || weights_write(run->work.net, path, &run->work.weights, err);
 }
 
 static struct checkpoint_origin origin_of(const struct run *run)
@@ -159,12 +168,17 @@ bool checkpoints_write(struct run *run, bool wait, struct error *err)
     struct checkpoints *checkpoints = &run->checkpoints;
     struct checkpoint *buffer =
         checkpoints->writer ? checkpoint_writer_take(checkpoints->writer, wait) : NULL;
+    bool takes = buffer;
     if (!report_writer(checkpoints, &run->report, false, err))
+        return false;
+    if (checkpoints->wanted && !meet_share(run, &takes, sizeof takes, err))
+        return false;
+    if (!takes)
+        return true;
+    if (!export(run, optimizer_states(&run->spec).count > 0, buffer ? buffer->state : NULL, err))
         return false;
     if (!buffer)
         return true;
-    if (!export(run, buffer->arrays.count > 0 ? buffer->state : NULL, err))
-        return false;
     fill_place(run, &buffer->place);
     buffer->origin = origin_of(run);
     weights_copy(run->work.net, &buffer->weights, &run->work.weights);
@@ -185,8 +199,16 @@ static bool take_epoch(struct run *run, struct error *err)
     if (run->metrics.steps < run->live.total_steps)
         best_decide(best, &run->spec, run->work.evaluated == &run->work.validation, score);
     return !best->newest || !run->spec.save_best ||
-           (checkpoints_export(run, err) &&
-            weights_write(run->work.net, run->spec.save_best, &run->work.weights, err));
+           (checkpoints_export(run, err) && checkpoints_save(run, run->spec.save_best, err));
+}
+
+/* Since the last one. */
+static bool minutes_are_up(const struct run *run)
+{
+    const double minutes = run->spec.checkpoint_minutes;
+    if (run->ranks.link)
+        return run->meeting.minutes_are_up;
+    return minutes > 0 && clock_seconds() - run->checkpoints.last >= 60 * minutes;
 }
 
 bool checkpoints_epoch(struct run *run, struct error *err)
@@ -198,9 +220,7 @@ bool checkpoints_epoch(struct run *run, struct error *err)
     const bool best = run->best.newest;
     bool last = run->metrics.steps >= run->live.total_steps || *run->best.reason;
     long every = run->spec.checkpoint_epochs;
-    double minutes = run->spec.checkpoint_minutes;
-    bool due = (every > 0 && (epoch->epoch % every == 0 || best)) ||
-               (minutes > 0 && clock_seconds() - checkpoints->last >= 60 * minutes) || last;
+    bool due = (every > 0 && (epoch->epoch % every == 0 || best)) || minutes_are_up(run) || last;
     if (!due)
         return true;
     if (best)
@@ -210,9 +230,7 @@ bool checkpoints_epoch(struct run *run, struct error *err)
 
 bool checkpoints_step(struct run *run, struct error *err)
 {
-    double minutes = run->spec.checkpoint_minutes;
-    if (!run->checkpoints.writer || !(minutes > 0) ||
-        clock_seconds() - run->checkpoints.last < 60 * minutes)
+    if (!run->checkpoints.wanted || !minutes_are_up(run))
         return true;
     return steps_drain(run, err) && checkpoints_write(run, false, err);
 }
@@ -296,7 +314,7 @@ bool checkpoints_resume(struct run *run, struct error *err)
     const struct checkpoint_place *place = &run->checkpoints.resumed.place;
     if (!run->checkpoints.keep.resumes)
         return true;
-    if (isfinite(place->best_acc) &&
+    if (isfinite(place->best_acc) && meet_is_first(run) &&
         !checkpoint_find_best(run->checkpoints.keep.checkpoints, place->steps,
                               &run->checkpoints.best_steps, err))
         return false;

@@ -10,7 +10,8 @@ struct run;
 /* When a run writes checkpoints, what is in them, and resuming from one. */
 struct checkpoints {
     struct run_keep keep;
-    struct checkpoint_writer *writer; /* NULL: none are written */
+    bool wanted;                      /* on the first host of the run */
+    struct checkpoint_writer *writer; /* NULL: none are written here */
     struct checkpoint resumed;        /* what the run resumes from */
     int64_t tracked_before; /* batches that BatchNorms had counted before the run's first step */
     double last;            /* when the last one was begun */
@@ -37,5 +38,6 @@ bool checkpoints_read(struct run *run, struct error *err);
 bool checkpoints_resume(struct run *run, struct error *err);
 /* In an epoch that had begun: returns the seconds it had taken. Both do nothing in a new run. */
 double checkpoints_resume_epoch(struct run *run);
-/* The weights, as they now are on the devices, into work.weights. */
+/* The weights, as they now are on the devices, into work.weights, and from there into a file. */
 bool checkpoints_export(struct run *run, struct error *err);
+bool checkpoints_save(struct run *run, const char *path, struct error *err);

@@ -15,7 +15,8 @@ static const double SLOWEST_FLOPS = 1e8;
 /* Stages wait for each other outside of the barrier. */
 static bool is_waiting(struct ranks *ranks, int index)
 {
-    return barrier_waiting(ranks->barrier, index) ||
+    return barrier_waiting(ranks->barrier, index - ranks->first) ||
+           atomic_load(&ranks->ends[index - ranks->first].waits) ||
            (ranks->pipeline && handover_waiting(pipeline_handover(&ranks->rank[index]),
                                                 ranks->rank[index].stage_index));
 }
@@ -26,13 +27,17 @@ static void abort_stalled(struct ranks *ranks, double limit_s)
     struct error reason = ERROR_INIT;
     struct text text = TEXT_INIT;
     int culprit = -1;
-    for (int i = ranks->count - 1; i >= 0; i--) {
-        if (workers_finished(ranks->workers, i) || is_waiting(ranks, i))
+    for (int i = ranks->first + ranks->here - 1; i >= ranks->first; i--) {
+        if (workers_finished(ranks->workers, i - ranks->first) || is_waiting(ranks, i))
             continue;
         text_printf(&text, "%s%s", culprit < 0 ? "" : ", ", ranks->names[i]);
         culprit = i;
     }
     const char *list = text_cstr(&text);
+    if (culprit < 0 && ranks->link) {
+        text_free(&text);
+        return; /* all wait for other hosts, which have limits of their own */
+    }
     error_set(&reason, ERROR_FAILED,
               "%s: no sign of progress for %.0f s: the device or its driver hangs; check the "
               "machine and start the run again",
@@ -40,7 +45,7 @@ static void abort_stalled(struct ranks *ranks, double limit_s)
     text_free(&text);
     if (culprit >= 0)
         atomic_store(&ranks->rank[culprit].activity, ACTIVITY_FAILED);
-    barrier_abort(ranks->barrier, culprit, &reason);
+    barrier_abort(ranks->barrier, culprit < 0 ? -1 : culprit - ranks->first, &reason);
 }
 
 /* What the calling thread watches while a task runs. */
@@ -57,16 +62,21 @@ static void look(struct run *run, struct watch *watch)
     int culprit;
     double now = clock_seconds();
     unsigned signs = atomic_load(&run->ranks.signs);
-    enum run_stop stop = run_control_stop_asked(run->live.control);
+    struct host_link *link = run->ranks.link;
+    enum run_stop stop = run_control_stop_asked(run->meeting.asked);
     if (signs != watch->signs) {
         watch->signs = signs;
         watch->last_sign = now;
     }
-    if (stop >= RUN_STOP_STEP)
+    if (stop >= RUN_STOP_STEP && link)
+        link->cut(link->context);
+    if (stop >= RUN_STOP_STEP || (link && link->is_cut(link->context)))
         atomic_store(&run->ranks.cut, true);
     if (watch->give_up == 0) {
         if (stop == RUN_STOP_NOW) {
             error_set(&reason, ERROR_CANCELLED, "stopped");
+            barrier_abort(run->ranks.barrier, -1, &reason);
+        } else if (link && !link->check(link->context, &reason)) {
             barrier_abort(run->ranks.barrier, -1, &reason);
         } else if (now - watch->last_sign > watch->limit_s) {
             abort_stalled(&run->ranks, watch->limit_s);
@@ -91,7 +101,7 @@ bool run_command(struct run *run, worker_task task, double work_flops, struct er
         if (watch.give_up > 0 && clock_seconds() > watch.give_up)
             break;
     }
-    return !barrier_abort_reason(run->ranks.barrier, &culprit, err);
+    return !barrier_abort_reason(run->ranks.barrier, &culprit, err) && meet(run, err);
 }
 
 bool run_swap_average(struct run *run, struct error *err)

@@ -112,7 +112,10 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
 static bool load_best(struct run *run, struct error *err)
 {
     struct workload *work = &run->work;
-    return weights_read(work->net, run->spec.save_best, &work->weights, err) &&
+    struct weights *weights = &work->weights;
+    return (!meet_is_first(run) || weights_read(work->net, run->spec.save_best, weights, err)) &&
+           meet_share(run, weights->values, work->net->value_count * sizeof *weights->values,
+                      err) &&
            run_command(run, rank_import, 0, err) &&
            /* The evaluation will have the two change places once more. */
            run_swap_average(run, err);

@@ -92,7 +92,7 @@ bool live_wait_while_paused(struct run *run, double *paused_s, struct error *err
     progress_phase(run, run->progress.phase);
     while (ok && is_paused(run)) {
         nanosleep(&nap, NULL);
-        ok = live_take_changes(run, err);
+        ok = meet(run, err) && live_take_changes(run, err);
         progress_tick(run);
     }
     run->live.paused = false;

@@ -35,6 +35,8 @@ static bool change(struct run *run, struct error *err)
     if (!run_command(run, run->ranks.strategy->change_shares, 0, err))
         return false;
     double seconds = clock_seconds() - begin;
+    if (!meet_share(run, &seconds, sizeof seconds, err))
+        return false;
     /* Going back needs no new plans, so it says nothing about what those cost. */
     if (!lb->advice.back)
         lb->change_s = seconds;

@@ -7,6 +7,7 @@ libtrain_a_SOURCES += \
 	%D%/learning.c %D%/learning.h \
 	%D%/live_change.c %D%/live_change.h \
 	%D%/load_balance.c %D%/load_balance.h \
+	%D%/meet.c %D%/meet.h \
 	%D%/prepare.c %D%/prepare.h \
 	%D%/profiler.c %D%/profiler.h \
 	%D%/progress.c %D%/progress.h \

@@ -15,11 +15,10 @@
 #include "engine/weights/file.h"
 #include "engine/weights/normalization.h"
 
-static bool make_weights(struct run *run, struct error *err)
+/* Those to begin with, on the first host. */
+static bool read_weights(struct run *run, struct error *err)
 {
     const struct spec *spec = &run->spec;
-    if (!weights_create(run->work.net, &run->work.weights, err))
-        return false;
     if (run->checkpoints.keep.resumes)
         return checkpoints_read(run, err);
     if (spec->init == INIT_FILE) {
@@ -30,6 +29,12 @@ static bool make_weights(struct run *run, struct error *err)
     }
     weights_init(run->work.net, &run->work.weights, spec->init, spec->init_scale, spec->seed);
     return true;
+}
+
+static bool make_weights(struct run *run, struct error *err)
+{
+    return weights_create(run->work.net, &run->work.weights, err) &&
+           (!meet_is_first(run) || read_weights(run, err)) && meet_share_weights(run, err);
 }
 
 /* The stages of the run before it was resumed, if it had as many devices. */
@@ -93,28 +98,31 @@ static bool divide_network(struct run *run, struct error *err)
 
 static void make_group(struct ranks *ranks)
 {
-    for (int i = 0; i < ranks->count; i++) {
-        const struct rank *rank = &ranks->rank[i];
+    const struct rank *first = &ranks->rank[ranks->first];
+    for (int i = 0; i < ranks->here; i++) {
+        const struct rank *rank = &first[i];
         ranks->ends[i] = (struct sync_end){
             .backend = rank->backend, .device = rank->device, .replica = rank->replica};
     }
     /* Who has all rows has nothing to keep equal. */
     ranks->group = (struct sync_group){
-        .size = strategy_divides_rows(ranks->spec->strategy) ? ranks->count : 1,
+        .size = strategy_divides_rows(ranks->spec->strategy) ? ranks->here : 1,
         .ends = ranks->ends,
-        .names = ranks->names,
+        .names = ranks->names + ranks->first,
         .barrier = ranks->barrier,
         .method = ranks->spec->sync,
-        .bucket_ends = ranks->rank[0].bucket_ends,
-        .bucket_count = ranks->rank[0].bucket_count,
-        .limit_s = ranks->rank[0].options.watch.limit_s,
+        .bucket_ends = first->bucket_ends,
+        .bucket_count = first->bucket_count,
+        .limit_s = first->options.watch.limit_s,
+        .link = ranks->link,
+        .map = &ranks->map,
         .sync_bn = ranks->spec->sync_bn,
     };
 }
 
 static const struct error *refusal(const struct ranks *ranks)
 {
-    for (int i = 0; i < ranks->count; i++)
+    for (int i = ranks->first; i < ranks->first + ranks->here; i++)
         if (ranks->rank[i].refusal.kind != ERROR_NONE)
             return &ranks->rank[i].refusal;
     return NULL;
@@ -153,7 +161,7 @@ static bool connect(struct run *run, struct error *err)
         sync_close(&run->ranks.group);
         if (!sync_choose(&run->ranks.group, &tried, &reason, err))
             return false;
-        if (run->ranks.group.size == 1)
+        if (!sync_is_needed(&run->ranks.group))
             return true;
         if (!join(run, &joined, &reason)) {
             *err = reason;
@@ -219,8 +227,10 @@ static bool inspect(struct run *run, struct error *err)
 
 bool run_prepare(struct run *run, struct error *err)
 {
-    if (!open_workload(run, err) || !create_ranks(run, err) || !make_weights(run, err))
+    if (!open_workload(run, err) || !meet_compare_data(run, err) || !create_ranks(run, err) ||
+        !meet_begin(run, err) || !make_weights(run, err))
         return false;
+    inspect_models(&run->ranks);
     workload_normalize(&run->work);
     if (!checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||
         !divide_network(run, err) || !run_command(run, run->ranks.strategy->prepare, 0, err) ||
@@ -240,6 +250,7 @@ void run_release(struct run *run)
     /* Not before: a device that hung may come back and read or write there. */
     checkpoints_free(&run->checkpoints);
     workload_close(&run->work);
+    meet_end(run);
     metrics_free(&run->metrics);
     profiler_free(&run->profiler);
     spec_free(&run->spec);

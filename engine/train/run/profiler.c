@@ -11,8 +11,10 @@ bool profiler_create(struct profiler *profiler, struct ranks *ranks, struct erro
     struct profile *profile = calloc(1, sizeof *profile);
     if (!profile)
         return error_memory(err, "the profile");
-    for (int i = 0; i < ranks->count; i++)
-        profile->devices[i].passes_only = !ranks->rank[i].backend->plan_profile;
+    for (int i = 0; i < ranks->count; i++) {
+        const struct backend *backend = ranks->rank[i].backend;
+        profile->devices[i].passes_only = !backend || !backend->plan_profile;
+    }
     profiler->profile = ranks->profile = profile;
     return true;
 }
@@ -51,7 +53,7 @@ static int unprofiled_wanted(const struct ranks *ranks, long steps_left)
 {
     bool slows = false;
     for (int i = 0; i < ranks->count; i++)
-        slows = slows || ranks->rank[i].backend->profile_slows;
+        slows = slows || (ranks->rank[i].backend && ranks->rank[i].backend->profile_slows);
     return slows && steps_left >= STEPS_WORTH_IT ? UNPROFILED : 0;
 }
 

@@ -84,20 +84,12 @@ static json_t *device_names(const struct run *run)
     return list_of(run, run->ranks.count, name_of, NULL);
 }
 
-static json_t *model_of(const struct run *run, int i, const void *models)
+/* What it is, in words; null where the backend cannot say. */
+static json_t *model_of(const struct run *run, int i, const void *unused)
 {
-    const char *model = ((const char *const *)models)[i];
-    (void)run;
+    const char *model = run->ranks.rank[i].model;
+    (void)unused;
     return *model ? json_any_text(model) : json_null();
-}
-
-/* What the devices are, in words; null where the backend cannot say. */
-static json_t *hardware(const struct run *run)
-{
-    struct device_info infos[2 * SPEC_MAX_DEVICES];
-    const char *models[SPEC_MAX_DEVICES];
-    inspect_models(&run->ranks, infos, models);
-    return list_of(run, run->ranks.count, model_of, models);
 }
 
 /* What it computes in. */
@@ -224,7 +216,7 @@ bool report_run(struct run *run, struct error *err)
         "s:s, s:o, s:s, s:o}",
         "event", "run", "run", (json_int_t)run->report.number, "model",
         json_any_text(run->spec.model), "data", json_any_text(run->work.data.name), "devices",
-        device_names(run), "hardware", hardware(run), "params",
+        device_names(run), "hardware", list_of(run, run->ranks.count, model_of, NULL), "params",
         (json_int_t)run->work.net->trainable_count, "input", train->channels, train->height,
         train->width, "classes", train->classes, "steps_per_epoch",
         (json_int_t)run->work.steps_per_epoch, "total_steps", (json_int_t)run->live.total_steps,
@@ -277,7 +269,7 @@ static json_t *metrics_of(const struct run *run, int i, const void *unused)
 /* Of the last step, before it was clipped; NULL: the run does not clip. */
 static json_t *gradient_norm(const struct run *run)
 {
-    const float *norm = run->ranks.rank[0].replica->grad_norm;
+    const float *norm = run->ranks.rank[run->ranks.first].replica->grad_norm;
     return run->spec.clip_norm > 0 && norm ? json_finite((double)*norm) : NULL;
 }
 

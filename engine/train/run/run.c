@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "engine/train/resolve/devices.h"
 #include "engine/train/resolve/resolve.h"
 #include "engine/train/run/epoch.h"
 #include "engine/train/run/learning.h"
@@ -69,8 +70,7 @@ static bool save(struct run *run, struct error *err)
     if (run_control_stop_asked(run->live.control) == RUN_STOP_NOW)
         return error_set(err, ERROR_CANCELLED, "stopped before the weights were saved");
     progress_phase(run, PHASE_SAVE);
-    return checkpoints_export(run, err) &&
-           weights_write(run->work.net, run->spec.save, &run->work.weights, err);
+    return checkpoints_export(run, err) && checkpoints_save(run, run->spec.save, err);
 }
 
 /* At the end of a run that chose by validation rows. */
@@ -88,7 +88,7 @@ static bool test(struct run *run, struct error *err)
 static bool open_board(struct run *run, struct error *err)
 {
     double now = clock_date();
-    if (!run->spec.tensorboard)
+    if (!run->spec.tensorboard || !meet_is_first(run))
         return true;
     if (!board_open(&run->report.board, run->spec.tensorboard, run->report.number,
                     run->checkpoints.keep.resumes, now, err))
@@ -102,7 +102,8 @@ static bool open_board(struct run *run, struct error *err)
 static bool conduct(struct run *run, struct error *err)
 {
     progress_phase(run, PHASE_PREPARE);
-    if (run->spec.log && !event_log_open(&run->report.log, run->spec.log, err))
+    if (run->spec.log && meet_is_first(run) &&
+        !event_log_open(&run->report.log, run->spec.log, err))
         return false;
     run->progress.prepared = run_prepare(run, err);
     if (!run->progress.prepared || !open_board(run, err) || !report_run(run, err) ||
@@ -125,9 +126,28 @@ static bool end_unbegun(const struct run_sink *sink, const struct error *err)
     return false;
 }
 
-bool run_train_within(const struct run_limits *limits, const struct spec *spec, long run_number,
-                      const struct run_keep *keep, struct run_control *control,
-                      const struct run_sink *sink, struct error *err)
+/* Where viewers ask for changes, and where the run finds them. */
+static void take_control(struct run *run, struct run_control *control)
+{
+    run->meeting.asked = control;
+    run->live.control = control;
+    if (!run->ranks.link)
+        return;
+    run_control_init(&run->meeting.control);
+    run->live.control = &run->meeting.control;
+}
+
+/* A spec that comes over hosts has been resolved by whoever sent it. */
+static bool resolve(struct run *run, struct error *err)
+{
+    const struct data_watch watch = {progress_reading, run};
+    return run->ranks.link ? resolve_on_host(&run->spec, run->ranks.link, err)
+                           : resolve_spec(&run->spec, &watch, err);
+}
+
+bool run_train_over(struct host_link *link, const struct run_limits *limits,
+                    const struct spec *spec, long run_number, const struct run_keep *keep,
+                    struct run_control *control, const struct run_sink *sink, struct error *err)
 {
     struct run *run = calloc(1, sizeof *run);
     if (!run) {
@@ -142,14 +162,16 @@ bool run_train_within(const struct run_limits *limits, const struct spec *spec, 
     if (keep)
         run->checkpoints.keep = *keep;
     run->limits = *limits;
-    run->live.control = control;
+    run->ranks.link = link;
+    take_control(run, control);
     run->report.sink = sink;
     run->report.log = (struct event_log)EVENT_LOG_INIT;
     run->live.lr = spec->lr;
     metrics_begin(&run->metrics);
     struct error ignored = ERROR_INIT;
-    const struct data_watch watch = {progress_reading, run};
-    bool ok = resolve_spec(&run->spec, &watch, err) && conduct(run, err);
+    bool ok = resolve(run, err) && conduct(run, err);
+    if (!ok && link)
+        link->fail(link->context, err);
     checkpoints_end(run, &ignored);
     progress_phase(run, PHASE_ENDED);
     report_end(run, ok ? NULL : err);
@@ -157,6 +179,13 @@ bool run_train_within(const struct run_limits *limits, const struct spec *spec, 
     if (!run->ranks.workers || workers_dismiss(run->ranks.workers, run->limits.grace_s))
         run_release(run);
     return ok;
+}
+
+bool run_train_within(const struct run_limits *limits, const struct spec *spec, long run_number,
+                      const struct run_keep *keep, struct run_control *control,
+                      const struct run_sink *sink, struct error *err)
+{
+    return run_train_over(NULL, limits, spec, run_number, keep, control, sink, err);
 }
 
 bool run_train(const struct spec *spec, long run_number, const struct run_keep *keep,

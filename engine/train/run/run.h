@@ -91,6 +91,13 @@ struct run_limits {
 bool run_train(const struct spec *spec, long run_number, const struct run_keep *keep,
                struct run_control *control, const struct run_sink *sink, struct error *err);
 
+/* The same over hosts: link is to the others, of which all do this; NULL: on this one alone. Only
+ * the first one's sink is told of events and progress, and only its folder gets checkpoints. */
+struct host_link;
+bool run_train_over(struct host_link *link, const struct run_limits *limits,
+                    const struct spec *spec, long run_number, const struct run_keep *keep,
+                    struct run_control *control, const struct run_sink *sink, struct error *err);
+
 /* The same with other limits, for tests of what happens when they are met. */
 bool run_train_within(const struct run_limits *limits, const struct spec *spec, long run_number,
                       const struct run_keep *keep, struct run_control *control,

@@ -5,6 +5,7 @@
 #include "engine/train/run/checkpoints.h"
 #include "engine/train/run/live_change.h"
 #include "engine/train/run/load_balance.h"
+#include "engine/train/run/meet.h"
 #include "engine/train/run/profiler.h"
 #include "engine/train/run/progress.h"
 #include "engine/train/run/report.h"
@@ -25,6 +26,7 @@ struct run {
     struct steps steps;
     struct metrics metrics;
     struct live_settings live;
+    struct meeting meeting;
     struct load_balance load_balance;
     struct profiler profiler;
     struct best best;

@@ -12,7 +12,7 @@
 static bool can_queue(const struct ranks *ranks)
 {
     for (int i = 0; i < ranks->count; i++)
-        if (!ranks->rank[i].backend->plan_queue)
+        if (ranks->link || !ranks->rank[i].backend->plan_queue)
             return false;
     return (ranks->count == 1 && ranks_replicate(ranks)) ||
            (ranks->group.transport == SYNC_COLLECTIVE && ranks->group.collective->overlaps);
@@ -112,7 +112,7 @@ static bool finish_step(struct run *run, struct error *err)
         parts[i] = run->ranks.rank[i].parts[step.number % PASSES_QUEUED];
         loss += parts[i].result.loss_sum;
     }
-    if (run->ranks.queues && run->ranks.count > 1)
+    if ((run->ranks.queues && run->ranks.count > 1) || run->ranks.link)
         separate_waiting(parts, run->ranks.count);
     loss /= (double)step.rows;
     double now = clock_seconds(), seconds = now - fmax(step.begin_s, run->steps.last_end);

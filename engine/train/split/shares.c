@@ -218,10 +218,10 @@ bool cpus_suffice(const int *threads, int devices, int cpu_count)
     return wanted <= cpu_count;
 }
 
-int first_cpu(const struct device_list *devices, const int *threads, int index)
+int first_cpu(const struct device_id *devices, const int *threads, int index)
 {
     int first = 0;
     for (int i = 0; i < index; i++)
-        first += devices->id[i].kind == DEVICE_CPU ? threads[i] : 0;
+        first += devices[i].kind == DEVICE_CPU ? threads[i] : 0;
     return first;
 }

@@ -53,5 +53,5 @@ void share_threads(const struct spec *spec, int *threads);
 /* Are `cpu_count` CPUs enough for each thread of a run's devices to have one to itself? */
 bool cpus_suffice(const int *threads, int devices, int cpu_count);
 
-/* Then CPU device `index` of the list has its CPUs from this one on. */
-int first_cpu(const struct device_list *devices, const int *threads, int index);
+/* Then CPU device `index` of a host's devices has its CPUs from this one on. */
+int first_cpu(const struct device_id *devices, const int *threads, int index);

@@ -83,7 +83,7 @@ static bool evaluate(struct rank *rank, struct error *err)
     rank->result = (struct batch_result){0};
     if (rank->confusion.counts)
         confusion_clear(&rank->confusion);
-    if (!sync_even_out(&ranks->group, rank->index, ranks->statistics_from, err))
+    if (!sync_even_out(rank->group, rank->group_number, ranks->statistics_from, err))
         return false;
     while (rows.given < rows.end && !atomic_load(&ranks->cut) &&
            !barrier_is_aborted(ranks->barrier))

@@ -20,7 +20,7 @@ static bool join_norms(struct rank *rank, struct optimizer_step *step, struct er
     if (!rank->backend->gradient_squares(rank->device, replica, 0, own, &squares, err))
         return false;
     rank_show(rank, ACTIVITY_WAIT);
-    if (!barrier_sum(rank->ranks->barrier, rank->index, &squares, 1, &waited, err))
+    if (!barrier_sum(rank->ranks->barrier, rank_here(rank), &squares, 1, &waited, err))
         return false;
     rank->times.wait_s += waited;
     rank->times.barrier_s += waited;

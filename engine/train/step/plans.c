@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engine/train/step/rank.h"
+#include "engine/train/sync/across.h"
 #include "engine/train/sync/collective.h"
 
 static bool needed(const struct rank *rank, const struct plan *plan)
@@ -75,7 +76,7 @@ static bool allreduce(void *context, double *values, size_t count, struct error 
     double (*clock)(void) = rank->ranks->clock;
     double begin = clock(), waited = 0;
     rank_show(rank, ACTIVITY_WAIT);
-    bool ok = barrier_sum(rank->ranks->barrier, rank->index, values, count, &waited, err);
+    bool ok = sync_sum(rank->group, rank->group_number, values, count, &waited, err);
     rank_show_busy(rank);
     rank->times.wait_s += waited;
     rank->times.sync_bn_s += clock() - begin - waited;
@@ -86,14 +87,14 @@ static bool queue_allreduce(void *context, const double *own, double *all, size_
                             bool *queued, struct error *err)
 {
     struct rank *rank = context;
-    return sync_queue_allreduce(&rank->ranks->group, rank->index, own, all, count, queued, err);
+    return sync_queue_allreduce(rank->group, rank->group_number, own, all, count, queued, err);
 }
 
 /* struct gradient_buckets */
 static bool bucket_ready(void *context, int bucket, struct error *err)
 {
     struct rank *rank = context;
-    return sync_bucket_ready(&rank->ranks->group, rank->index, bucket, err);
+    return sync_bucket_ready(rank->group, rank->group_number, bucket, err);
 }
 
 static struct gradient_buckets buckets(struct rank *rank)
@@ -125,7 +126,8 @@ static bool create(struct rank *rank, enum plan_mode mode, const struct rank_pas
         request.allreduce =
             (struct device_allreduce){.sum = allreduce, .queue = queue_allreduce, .context = rank};
     }
-    if (mode == PLAN_TRAIN && divides && ranks_replicate(ranks) && rank->backend->collectives)
+    if (mode == PLAN_TRAIN && divides && ranks_replicate(ranks) &&
+        (rank->backend->collectives || ranks->link))
         request.buckets = buckets(rank);
     if (!rank->backend->plan_create(rank->device, rank->replica, &request, &plan, err))
         return false;

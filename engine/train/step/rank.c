@@ -42,7 +42,8 @@ static bool is_culprit(const struct rank *rank)
 {
     struct error reason = ERROR_INIT;
     int culprit;
-    return barrier_abort_reason(rank->ranks->barrier, &culprit, &reason) && culprit == rank->index;
+    return barrier_abort_reason(rank->ranks->barrier, &culprit, &reason) &&
+           culprit == rank_here(rank);
 }
 
 void rank_conclude(void *context, int index, bool ok, struct error *err)
@@ -51,7 +52,7 @@ void rank_conclude(void *context, int index, bool ok, struct error *err)
     if (!ok) {
         if (!strstr(err->text, rank->name))
             error_prefix(err, "%s", rank->name);
-        barrier_abort(rank->ranks->barrier, rank->index, err);
+        barrier_abort(rank->ranks->barrier, rank_here(rank), err);
         rank_show(rank, is_culprit(rank) ? ACTIVITY_FAILED : ACTIVITY_IDLE);
         if (rank->device && rank->backend->rest)
             (void)rank->backend->rest(rank->device);
@@ -175,8 +176,9 @@ static bool exports(const struct ranks *ranks, int index)
 bool rank_export(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
+    const struct rank *rank = &ranks->rank[index];
     bool ok = ranks->statistics_from == 0 ||
-              sync_even_out(&ranks->group, index, ranks->statistics_from, err);
+              sync_even_out(rank->group, rank->group_number, ranks->statistics_from, err);
     if (ok && exports(ranks, index))
         ok = values_export_weights(&ranks->rank[index], &ranks->work->weights, err);
     return ok;

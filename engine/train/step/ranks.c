@@ -58,7 +58,13 @@ bool ranks_create(struct ranks *ranks, struct error *err)
 {
     const struct device_list *devices = &ranks->spec->devices;
     struct row_shares shares;
-    ranks->count = devices->count;
+    ranks->count = ranks->here = devices->count;
+    if (ranks->link) {
+        const struct host_link *link = ranks->link;
+        ranks->map = host_map_make(devices, &link->hosts);
+        ranks->first = ranks->map.begin[link->index];
+        ranks->here = ranks->map.begin[link->index + 1] - ranks->first;
+    }
     for (int i = 0; i < devices->count; i++) {
         struct rank *rank = &ranks->rank[i];
         const char *why = "no backend";
@@ -70,8 +76,9 @@ bool ranks_create(struct ranks *ranks, struct error *err)
         if (ranks->predictions &&
             !confusion_create(&rank->confusion, ranks->work->net->classes, err))
             return false;
-        rank->backend = backend_find(devices->id[i].kind, &why);
-        if (!rank->backend)
+        const bool here = i >= ranks->first && i < ranks->first + ranks->here;
+        rank->backend = here ? backend_find(devices->id[i].kind, &why) : NULL;
+        if (here && !rank->backend)
             return error_set(err, ERROR_USAGE, "%s: %s", rank->name, why);
     }
     if (!share_rows(ranks->spec, ranks->work->train_rows, ranks->work->evaluated->rows, &shares,
@@ -104,18 +111,19 @@ double ranks_step_flops(const struct ranks *ranks, enum pass_size size)
 static bool take_cpus(struct ranks *ranks, bool *crowded, struct error *err)
 {
     const struct device_list *devices = &ranks->spec->devices;
-    int count, threads[SPEC_MAX_DEVICES];
-    share_threads(ranks->spec, threads);
+    int count, all[SPEC_MAX_DEVICES];
+    const int *threads = all + ranks->first;
+    share_threads(ranks->spec, all);
     if (!affinity_cpus(&ranks->cpus, &count, err))
         return false;
-    *crowded = !cpus_suffice(threads, ranks->count, count);
-    for (int i = 0; i < ranks->count; i++) {
-        struct device_options *options = &ranks->rank[i].options;
+    *crowded = !cpus_suffice(threads, ranks->here, count);
+    for (int i = 0; i < ranks->here; i++) {
+        struct device_options *options = &ranks->rank[ranks->first + i].options;
         if (options->id.kind != DEVICE_CPU)
             continue;
         options->threads = threads[i];
         if (!*crowded) {
-            options->cpus = ranks->cpus + first_cpu(devices, threads, i);
+            options->cpus = ranks->cpus + first_cpu(devices->id + ranks->first, threads, i);
             options->cpu_count = threads[i];
         }
     }
@@ -163,17 +171,18 @@ bool ranks_start(struct ranks *ranks, struct error *err)
     /* A second net: the owner watches for hanging devices and reports them better. */
     ranks->wait_limit_s = 4 * ranks->stall_s + work / SLOWEST_FLOPS;
     if (!take_cpus(ranks, &crowded, err) ||
-        !barrier_create(ranks->count, ranks->names, ranks->wait_limit_s, !crowded, &ranks->barrier,
-                        err))
+        !barrier_create(ranks->here, ranks->names + ranks->first, ranks->wait_limit_s, !crowded,
+                        &ranks->barrier, err))
         return false;
     ranks->group.ends = ranks->ends;
-    for (int i = 0; i < ranks->count; i++) {
-        ranks->rank[i].group = &ranks->group;
-        ranks->rank[i].group_number = i;
+    for (int i = 0; i < ranks->here; i++) {
+        ranks->rank[ranks->first + i].group = &ranks->group;
+        ranks->rank[ranks->first + i].group_number = i;
     }
+    tasks.first = ranks->first;
     tasks.spin_s = ranks->spin_s = crowded ? 0 : SPIN_S;
     take_options(ranks, work);
-    return workers_start(ranks->count, ranks->names, &tasks, &ranks->workers, err);
+    return workers_start(ranks->here, ranks->names + ranks->first, &tasks, &ranks->workers, err);
 }
 
 void ranks_release(struct ranks *ranks)

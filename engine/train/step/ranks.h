@@ -59,8 +59,8 @@ struct cached_plan {
 /* One device. */
 struct rank {
     struct ranks *ranks;
-    int index;
-    char name[16];
+    int index; /* of the devices of the run */
+    char name[DEVICE_NAME], model[sizeof((struct device_info *)NULL)->name];
     const struct backend *backend;
     struct device_options options;
     struct device *device;
@@ -121,11 +121,16 @@ struct ranks {
     void (*abandoned)(void *owner); /* the last thread that hung has ended: free everything */
     void *owner;
 
-    int count;
+    struct host_link *link; /* to the other hosts of the run; NULL: there are none */
+
+    /* All devices of the run. Those of this host are `here` of them, from `first` on, and have a
+     * thread; of the others there is here what their hosts report after each task (run/meet.c). */
+    int count, first, here;
+    struct host_map map;
     struct rank rank[SPEC_MAX_DEVICES];
     const char *names[SPEC_MAX_DEVICES];
     int *cpus;
-    struct sync_end ends[SPEC_MAX_DEVICES];
+    struct sync_end ends[SPEC_MAX_DEVICES]; /* of those here */
     struct sync_group group;
     struct barrier *barrier;
     struct workers *workers;
@@ -150,6 +155,12 @@ struct ranks {
     atomic_long evaluated; /* rows of the evaluation so far */
     atomic_bool cut;       /* leave the evaluation as soon as possible */
 };
+
+/* The rank's number on its host, which is that of its thread and of its party of the barrier. */
+static inline int rank_here(const struct rank *rank)
+{
+    return rank->index - rank->ranks->first;
+}
 
 /* Has each rank all parameters, which have to be kept equal? */
 static inline bool ranks_replicate(const struct ranks *ranks)

@@ -49,7 +49,7 @@ static bool update(struct rank *rank, struct error *err)
 {
     struct ranks *ranks = rank->ranks;
     struct replica *replica = rank->replica;
-    if (ranks->group.algorithm->one_updates && rank->index != 0)
+    if (rank->group->algorithm->one_updates && rank->index != 0)
         return true;
     double begin = clock_seconds();
     bool ok =
@@ -82,11 +82,11 @@ static bool step(struct rank *rank, struct error *err)
     rank->result = (struct batch_result){0};
     rank->times = (struct step_times){.begin = clock_seconds()};
     /* A first pass loads code, for which a device may have to be idle: nothing overlaps with it. */
-    ranks->ends[rank->index].overlaps = rank->train[ranks->step.size].warm;
-    if (!sync_before(&ranks->group, rank->index, &times, err) || !compute(rank, err))
+    rank->group->ends[rank->group_number].overlaps = rank->train[ranks->step.size].warm;
+    if (!sync_before(rank->group, rank->group_number, &times, err) || !compute(rank, err))
         return false;
     rank_show(rank, ACTIVITY_WAIT);
-    if (!sync_after(&ranks->group, rank->index, &times, err))
+    if (!sync_after(rank->group, rank->group_number, &times, err))
         return false;
     if (!ranks->queues)
         rank_add_times(rank, &times);

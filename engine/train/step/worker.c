@@ -178,7 +178,7 @@ bool workers_start(int count, const char *const *names, const struct worker_task
     while (status == 0 && workers->count < count) {
         struct worker *worker = &workers->worker[workers->count];
         worker->workers = workers;
-        worker->index = workers->count;
+        worker->index = tasks->first + workers->count;
         status = start_thread(worker, names[workers->count]);
         if (status == 0)
             workers->count++;

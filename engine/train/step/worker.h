@@ -24,6 +24,7 @@ struct worker_tasks {
     /* Seconds that a thread spins for its next task before it sleeps. 0 where threads share
      * cores. */
     double spin_s;
+    int first; /* what the first worker's number is to tasks */
 };
 
 typedef bool (*worker_task)(void *context, int worker, struct error *err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/train/sync/across.h"
 #include "engine/train/sync/collective.h"
 #include "engine/train/sync/host.h"
 #include "engine/train/sync/transport.h"
@@ -104,7 +105,7 @@ static void use_host(struct sync_group *group, enum sync_transport transport, co
     };
     group->transport = transport;
     group->sums_inside = false;
-    group->algorithm = sync_on_host(group->method);
+    group->algorithm = group->link ? sync_across(group->method) : sync_on_host(group->method);
     snprintf(group->description, sizeof group->description, "%s%s%s%s: %s", names[transport],
              *why ? " (" : "", why, *why ? ")" : "", group->algorithm->description);
 }
@@ -142,10 +143,28 @@ bool sync_choose_host(struct sync_group *group, size_t count, struct error *err)
     return true;
 }
 
+/* The devices of this host, and those of the others. */
+static bool choose_across(struct sync_group *group, struct error *err)
+{
+    const struct replica *first = group->ends[0].replica;
+    bool alike;
+    if (!across_one_layout(group, one_layout(group), &alike, err) || !make_statistics(group, err))
+        return false;
+    if (alike && all_in_host_memory(group)) {
+        choose_shared(group, first->count);
+    } else {
+        group->count = alike ? first->count : first->net->value_count;
+        use_host(group, alike ? SYNC_STAGED : SYNC_CANONICAL, "");
+    }
+    return across_create(group, err);
+}
+
 bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err)
 {
     const struct replica *first = group->ends[0].replica;
     bool alike = one_layout(group), host = all_in_host_memory(group);
+    if (group->link)
+        return choose_across(group, err);
     group->count = first->count;
     if (group->size == 1 || (alike && host)) {
         choose_shared(group, first->count);
@@ -167,6 +186,7 @@ void sync_close(struct sync_group *group)
     if (group->device_group)
         group->collective->destroy(group->device_group);
     group->device_group = NULL;
+    across_destroy(group);
     group->sums_inside = false;
     free(group->statistics);
     group->statistics = NULL;

@@ -2,11 +2,14 @@
 #include "engine/train/sync/collective.h"
 
 #include "base/clock.h"
+#include "engine/train/sync/across.h"
 #include "engine/train/sync/transport.h"
 
 bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct error *err)
 {
     struct sync_end *end = &group->ends[rank];
+    if (group->link)
+        return across_bucket_ready(group, rank, bucket, err);
     if (group->size == 1 || group->transport != SYNC_COLLECTIVE || !group->collective->overlaps ||
         !end->overlaps || group->sums_inside)
         return true;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
 #include "engine/device/collective.h"
 #include "engine/device/device.h"
+#include "engine/train/hosts/link.h"
+#include "engine/train/hosts/map.h"
 #include "engine/train/sync/barrier.h"
 
 /*
@@ -35,7 +38,10 @@ struct sync_end {
     bool overlaps; /* buckets that are ready may be reduced at once; set before each pass */
     int buckets;   /* of this step's that are being reduced */
     bool has_stage;
+    atomic_bool waits; /* for other hosts */
 };
+
+struct across;
 
 struct sync_group {
     int size;
@@ -48,6 +54,9 @@ struct sync_group {
     int bucket_count;
     double limit_s; /* for a wait inside a transport */
     bool sync_bn;   /* BatchNorms want sums over all devices in the middle of a pass */
+    /* The group is this host's part of a larger one; NULL: it is all there is. */
+    struct host_link *link;
+    const struct host_map *map;
 
     /* Chosen. */
     enum sync_transport transport;
@@ -59,6 +68,7 @@ struct sync_group {
     struct device_group *device_group;
     bool sums_inside; /* `collective` makes BatchNorm's sums on the devices; then no gradients are
                          reduced in the middle of a pass: all ranks have one order of operations */
+    struct across *across; /* with a link: across.h */
     char description[320]; /* for the run's record */
 };
 
@@ -67,6 +77,12 @@ struct sync_times {
     double moving_s; /* reducing and copying, waiting for another to reduce included */
     double wait_s;   /* waiting for devices that have not finished their own shard yet */
 };
+
+/* Has it parameters to keep equal? */
+static inline bool sync_is_needed(const struct sync_group *group)
+{
+    return group->size > 1 || group->link;
+}
 
 /* Wait for all parties of the group's barrier. */
 static inline bool sync_wait(const struct sync_group *group, int rank, double *waited,

@@ -1,4 +1,5 @@
 libtrain_a_SOURCES += \
+	%D%/across.c %D%/across.h \
 	%D%/barrier.c %D%/barrier.h \
 	%D%/choose.c %D%/choose.h \
 	%D%/collective.c %D%/collective.h \

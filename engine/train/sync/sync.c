@@ -31,18 +31,18 @@ int sync_buckets(size_t count, size_t *ends)
 bool sync_before(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
     group->ends[rank].buckets = 0;
-    return group->size == 1 || !group->algorithm->before ||
+    return !sync_is_needed(group) || !group->algorithm->before ||
            group->algorithm->before(group, rank, times, err);
 }
 
 bool sync_after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
-    return group->size == 1 || group->algorithm->after(group, rank, times, err);
+    return !sync_is_needed(group) || group->algorithm->after(group, rank, times, err);
 }
 
 double sync_step_bytes(const struct sync_group *group)
 {
-    return group->size > 1 ? (double)(group->ends[0].replica->count * sizeof(float)) : 0;
+    return sync_is_needed(group) ? (double)(group->ends[0].replica->count * sizeof(float)) : 0;
 }
 
 double sync_algorithm_bandwidth(double reduced_bytes, double seconds)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/train/sync/across.h"
 
 /*
  * Transports through the host. Each rank keeps a stage of its gradients in host memory for the
@@ -119,18 +120,22 @@ bool sync_barrier(const struct sync_group *group, int rank, struct error *err)
 static bool fetch_params(const struct sync_group *group, int rank, struct error *err)
 {
     const struct sync_end *end = &group->ends[rank];
+    const bool first = rank == 0 && (!group->link || group->link->index == 0);
     if (group->transport == SYNC_COLLECTIVE)
         return group->collective->send_params(group->device_group, rank, err);
     if (group->transport == SYNC_SHARED) {
+        float *params = group->ends[0].replica->params;
+        const size_t bytes = end->replica->count * sizeof(float);
+        if (group->link && !across_broadcast(group, rank, 0, params, bytes, err))
+            return false;
         if (rank != 0)
-            memcpy(end->replica->params, group->ends[0].replica->params,
-                   end->replica->count * sizeof(float));
+            memcpy(end->replica->params, params, bytes);
         return true;
     }
-    if (rank == 0 && !export(group, end, ARENA_PARAMS, group->params, err))
+    if (first && !export(group, end, ARENA_PARAMS, group->params, err))
         return false;
-    return sync_barrier(group, rank, err) &&
-           (rank == 0 || import(group, end, ARENA_PARAMS, group->params, err));
+    return across_broadcast(group, rank, 0, group->params, group->count * sizeof(float), err) &&
+           (first || import(group, end, ARENA_PARAMS, group->params, err));
 }
 
 bool sync_fetch_before(const struct sync_group *group, int rank, struct sync_times *times,
@@ -142,44 +147,95 @@ bool sync_fetch_before(const struct sync_group *group, int rank, struct sync_tim
     return ok;
 }
 
+/* Who has the running statistics that count. */
+struct source {
+    int host;  /* of the link's */
+    bool here; /* it is this one */
+    int rank;  /* of that host's */
+};
+
+/* From where the source has put them to where everybody finds them. */
+static bool send_statistics(const struct sync_group *group, int rank, struct source source,
+                            size_t bytes, struct error *err)
+{
+    return sync_barrier(group, rank, err) &&
+           (!group->link ||
+            across_broadcast(group, rank, source.host, group->statistics, bytes, err));
+}
+
 /*
  * Between layouts with all the weights, the only form in which statistics can be passed on. The
  * parameters are equal before up to what one kind of device rounds otherwise than another in the
  * update, and equal in every bit after.
  */
-static bool fetch_weights(const struct sync_group *group, int rank, int source, struct error *err)
+static bool fetch_weights(const struct sync_group *group, int rank, struct source source,
+                          struct error *err)
 {
     const struct sync_end *end = &group->ends[rank];
+    const size_t bytes = end->replica->net->value_count * sizeof(float);
     struct weights weights = {.values = group->statistics};
-    if (rank == source && !end->backend->replica_export(end->device, end->replica, &weights, err))
+    const bool is_source = source.here && rank == source.rank;
+    if (is_source && !end->backend->replica_export(end->device, end->replica, &weights, err))
         return false;
-    if (!sync_barrier(group, rank, err))
-        return false;
-    return rank == source || end->backend->replica_import(end->device, end->replica, &weights, err);
+    return send_statistics(group, rank, source, bytes, err) &&
+           (is_source || end->backend->replica_import(end->device, end->replica, &weights, err));
 }
 
-static bool fetch_statistics(const struct sync_group *group, int rank, int source,
+/* The running statistics of a replica, and what passes them on. */
+static bool export_statistics(const struct sync_group *group, const struct sync_end *end,
+                              struct error *err)
+{
+    const size_t count = end->replica->statistics_count;
+    if (group->transport != SYNC_SHARED)
+        return export(group, end, ARENA_STATISTICS, group->statistics, err);
+    if (count > 0)
+        memcpy(group->statistics, end->replica->statistics, count * sizeof(float));
+    return true;
+}
+
+static bool import_statistics(const struct sync_group *group, const struct sync_end *end,
+                              struct error *err)
+{
+    const size_t count = end->replica->statistics_count;
+    if (group->transport != SYNC_SHARED)
+        return import(group, end, ARENA_STATISTICS, group->statistics, err);
+    if (count > 0)
+        memcpy(end->replica->statistics, group->statistics, count * sizeof(float));
+    return true;
+}
+
+/* Also without any: others may have some, and all meet at one barrier. */
+static bool fetch_statistics(const struct sync_group *group, int rank, struct source source,
                              struct error *err)
 {
-    const struct sync_end *end = &group->ends[rank], *from = &group->ends[source];
-    size_t count = end->replica->statistics_count;
+    const struct sync_end *end = &group->ends[rank];
+    const size_t bytes = end->replica->statistics_count * sizeof(float);
+    const bool is_source = source.here && rank == source.rank;
     if (group->transport == SYNC_CANONICAL)
         return fetch_weights(group, rank, source, err);
-    if (group->transport == SYNC_SHARED) {
-        if (rank != source && count > 0)
-            memcpy(end->replica->statistics, from->replica->statistics, count * sizeof(float));
+    if (group->transport == SYNC_SHARED && !group->link) {
+        if (!is_source && bytes > 0)
+            memcpy(end->replica->statistics, group->ends[source.rank].replica->statistics, bytes);
         return true;
     }
-    /* Also without any: others may have some, and all meet at one barrier. */
-    if (rank == source && !export(group, end, ARENA_STATISTICS, group->statistics, err))
-        return false;
-    return sync_barrier(group, rank, err) &&
-           (rank == source || import(group, end, ARENA_STATISTICS, group->statistics, err));
+    return (!is_source || export_statistics(group, end, err)) &&
+           send_statistics(group, rank, source, bytes, err) &&
+           (is_source || import_statistics(group, end, err));
 }
 
-bool sync_even_out(const struct sync_group *group, int rank, int source, struct error *err)
+static struct source find_source(const struct sync_group *group, int index)
 {
-    if (group->size == 1)
+    if (!group->link)
+        return (struct source){.here = true, .rank = index};
+    const int host = host_map_find(group->map, index);
+    return (struct source){
+        .host = host, .here = host == group->link->index, .rank = index - group->map->begin[host]};
+}
+
+bool sync_even_out(const struct sync_group *group, int rank, int index, struct error *err)
+{
+    const struct source source = find_source(group, index);
+    if (!sync_is_needed(group))
         return true;
     /* The parameters first: statistics may come with their source's. */
     return (!group->algorithm->one_updates || fetch_params(group, rank, err)) &&

@@ -19,10 +19,11 @@ bool sync_stage_grads(const struct sync_group *group, int rank, struct error *er
 bool sync_unstage_grads(const struct sync_group *group, int rank, struct error *err);
 
 /*
- * Between steps: every rank gets the running statistics of rank `source` and, where rank 0 alone
- * has the newest, the parameters. All ranks call it; nobody may be writing either meanwhile.
+ * Between steps: every rank gets the running statistics of device `index` of the run and, where
+ * rank 0 alone has the newest, the parameters. All ranks call it; nobody may be writing either
+ * meanwhile.
  */
-bool sync_even_out(const struct sync_group *group, int rank, int source, struct error *err);
+bool sync_even_out(const struct sync_group *group, int rank, int index, struct error *err);
 
 /* Every rank gets the parameters of rank 0: a method's `before`. */
 bool sync_fetch_before(const struct sync_group *group, int rank, struct sync_times *times,

@@ -190,7 +190,7 @@ static bool evaluate(struct rank *rank, struct error *err)
     rank->result = (struct batch_result){0};
     if (rank->confusion.counts)
         confusion_clear(&rank->confusion);
-    if (!sync_even_out(&ranks->group, rank->index, ranks->statistics_from, err))
+    if (!sync_even_out(rank->group, rank->group_number, ranks->statistics_from, err))
         return false;
     while ((ok = agree_on_batch(rank, begin < set->rows, &another, err)) && another) {
         struct batch_result result = {0};

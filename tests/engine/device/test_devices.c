@@ -107,7 +107,7 @@ const struct backend cuda_backend = {.kind = DEVICE_CUDA, .enumerate = enumerate
 static void resolves(const char *choice, const char *expected)
 {
     struct device_id ids[SPEC_MAX_DEVICES];
-    char text[256] = "", name[16];
+    char text[256] = "", name[DEVICE_NAME];
     int count;
     ck_assert_msg(resolve(choice, ids, &count), "%s", err.text);
     for (int i = 0; i < count; i++)

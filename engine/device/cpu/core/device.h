@@ -11,7 +11,7 @@
  * parallel region; nothing here may be called from elsewhere.
  */
 struct device {
-    char name[16]; /* "cpu:1" */
+    char name[DEVICE_NAME]; /* "cpu:1" */
     int threads;
     int block; /* channels per block of this processor's layout: 16, 8 or 1 */
     dnnl_engine_t engine;

@@ -27,9 +27,10 @@ double *param_moments(const struct builder *b, int param)
     return r->moments ? r->moments + r->places.list[param].offset : NULL;
 }
 
-float *param_grads(const struct builder *b, int param)
+float *param_grads(struct builder *b, int param)
 {
-    return param == NET_NONE
-               ? NULL
-               : b->plan->replica->base.grads + b->plan->replica->places.list[param].offset;
+    if (param == NET_NONE)
+        return NULL;
+    b->core->gradient_steps[param] = b->time;
+    return b->plan->replica->base.grads + b->plan->replica->places.list[param].offset;
 }

@@ -45,8 +45,9 @@ desc_t filters_desc(const struct filters *filters, dnnl_format_tag_t plain,
                     dnnl_format_tag_t grouped);
 
 /* Addresses of a parameter's numbers in the replica's arenas; NULL for NET_NONE. Running statistics
- * have no gradient: param_grads is not for them. */
+ * have no gradient: param_grads is not for them, and is called where the step is built that
+ * completes the gradient. */
 float *param_values(const struct builder *b, int param);
 /* Where the moments of running statistics are gathered; NULL where they are not. */
 double *param_moments(const struct builder *b, int param);
-float *param_grads(const struct builder *b, int param);
+float *param_grads(struct builder *b, int param);

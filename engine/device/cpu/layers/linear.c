@@ -86,9 +86,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     l->out = b->graph->values[node->output].shape.c;
     l->relu = node->relu;
     l->weights = param_values(b, op->weight);
-    l->dweights = param_grads(b, op->weight);
     l->bias = param_values(b, node->bias);
-    l->dbias = param_grads(b, node->bias);
     l->x = build_value(b, node->input, err);
     l->y = l->x ? build_value(b, node->output, err) : NULL;
     return l->y && build_step(b, node, run_forward, l, err);
@@ -118,6 +116,8 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
         return false;
     build_use(b, l->masked);
     build_use(b, b->values[node->input]);
+    l->dweights = param_grads(b, b->graph->net->ops[node->op].weight);
+    l->dbias = param_grads(b, node->bias);
     build_label(b, PLAN_BACKWARD_WEIGHTS, "");
     if (!build_step(b, node, run_weights, l, err))
         return false;

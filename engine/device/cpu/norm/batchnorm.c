@@ -57,6 +57,12 @@ static void bind_parameters(struct batchnorm *n, const struct builder *b, const 
     n->gathered_squares = param_moments(b, op->running_var);
     n->input_bias = param_values(b, node->input_bias);
     n->residual_bias = param_values(b, node->residual_bias);
+}
+
+/* Those of the step being built. */
+static void bind_gradients(struct batchnorm *n, struct builder *b, const struct node *node)
+{
+    const struct net_op *op = &b->graph->net->ops[node->op];
     n->dgamma = param_grads(b, op->weight);
     n->dbeta = param_grads(b, op->bias);
     n->dinput_bias = param_grads(b, node->input_bias);
@@ -247,6 +253,7 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
         return false;
     build_use(b, n->stats);
     build_use(b, n->sums);
+    bind_gradients(n, b, node);
     if (!build_step(b, node, batchnorm_run_backward, n, err))
         return false;
     if (b->rows == 0)

@@ -257,8 +257,6 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     n->eps = op->eps;
     n->gamma = param_values(b, op->weight);
     n->beta = param_values(b, op->bias);
-    n->dgamma = param_grads(b, op->weight);
-    n->dbeta = param_grads(b, op->bias);
     n->x = build_value(b, node->input, err);
     n->y = n->x ? build_value(b, node->output, err) : NULL;
     n->stats =
@@ -280,6 +278,8 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     n->dy = dy[0];
     build_use(b, n->x);
     build_use(b, n->stats);
+    n->dgamma = param_grads(b, b->graph->net->ops[node->op].weight);
+    n->dbeta = param_grads(b, b->graph->net->ops[node->op].bias);
     if (wants_dx && !(n->dx = gradient_result(b, n->dy, node->input, err)))
         return false;
     if (!make_scratch(n, b, &n->backward_sums, &n->backward_factors, err) ||

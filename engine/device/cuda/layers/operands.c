@@ -42,6 +42,6 @@ float *cuda_grads(struct builder *b, int param)
     const struct cuda_replica *r = b->plan->replica;
     if (param == NET_NONE)
         return NULL;
-    b->plan->done[param] = b->time;
+    b->core->gradient_steps[param] = b->time;
     return (r->parts ? r->parts : r->base.grads) + r->places.list[param].offset;
 }

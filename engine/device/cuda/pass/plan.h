@@ -50,7 +50,6 @@ struct plan {
     struct cuda_replica *replica;
     struct pass_block pass;
     struct value_sums *sums;   /* per value of the graph */
-    int *done;                 /* per parameter: the step that completes its gradient; -1: none */
     struct widening *widening; /* while it is built: gradients that wait for their launch */
     bool wide_logits;          /* the last layer makes them in f32 whatever the storage type */
     struct segments *passes;   /* of a stage in training two for each slot, forward and backward */

@@ -15,13 +15,8 @@
 /* The step after which grads[0..end) are final. */
 static int last_step_before(const struct plan *plan, size_t end)
 {
-    const struct net *net = plan->replica->base.net;
-    int last = -1;
-    for (int i = 0; i < net->param_count; i++)
-        if (!plan->replica->places.list[i].statistics &&
-            plan->replica->places.list[i].offset < end && plan->done[i] > last)
-            last = plan->done[i];
-    return last;
+    return plan_core_gradient_step(&plan->core, plan->replica->base.net, &plan->replica->places,
+                                   end);
 }
 
 static void add(struct segments *pass, struct segment segment)

@@ -23,7 +23,7 @@ struct awaited {
  * what may overlap it: rows staged ahead. (Reductions between GPUs have their own streams.)
  */
 struct device {
-    char name[16];  /* "cuda:1" */
+    char name[DEVICE_NAME];/* "cuda:1" */
     int ordinal;    /* as the runtime counts */
     char model[96]; /* "NVIDIA H200" */
     int multiprocessors;

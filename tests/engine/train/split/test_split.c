@@ -172,7 +172,7 @@ static struct spec spec_for(int devices)
     struct spec spec = {.batch = 300, .epochs = 2};
     spec.devices = (struct device_list){.choice = DEVICES_LISTED, .count = devices};
     for (int i = 0; i < devices; i++)
-        spec.devices.id[i] = (struct device_id){DEVICE_CPU, i};
+        spec.devices.id[i] = (struct device_id){.kind = DEVICE_CPU, .index = i};
     return spec;
 }
 

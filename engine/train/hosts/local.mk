@@ -1,0 +1,3 @@
+libtrain_a_SOURCES += \
+	%D%/map.c %D%/map.h \
+	%D%/link.h
