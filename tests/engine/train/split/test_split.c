@@ -234,11 +234,11 @@ START_TEST(cpus_of_devices)
     spec.cpu_threads = 4;
     share_threads(&spec, threads);
     ck_assert(cpus_suffice(threads, 3, 12) && !cpus_suffice(threads, 3, 11));
-    ck_assert_int_eq(first_cpu(&spec.devices, threads, 2), 8);
+    ck_assert_int_eq(first_cpu(spec.devices.id, threads, 2), 8);
     spec.devices.id[1].kind = DEVICE_CUDA;
     share_threads(&spec, threads);
     ck_assert(cpus_suffice(threads, 3, 9) && !cpus_suffice(threads, 3, 8));
-    ck_assert_int_eq(first_cpu(&spec.devices, threads, 2), 4);
+    ck_assert_int_eq(first_cpu(spec.devices.id, threads, 2), 4);
     /* Of each CPU device its own number. */
     spec.thread_count = 2;
     spec.threads[0] = 2;
@@ -246,7 +246,7 @@ START_TEST(cpus_of_devices)
     share_threads(&spec, threads);
     ck_assert(threads[0] == 2 && threads[1] == 1 && threads[2] == 5);
     ck_assert(cpus_suffice(threads, 3, 8) && !cpus_suffice(threads, 3, 7));
-    ck_assert_int_eq(first_cpu(&spec.devices, threads, 2), 2);
+    ck_assert_int_eq(first_cpu(spec.devices.id, threads, 2), 2);
 }
 END_TEST
 
