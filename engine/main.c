@@ -17,6 +17,7 @@
 #include "engine/server/server.h"
 #include "engine/train/checkpoint/folder.h"
 #include "store/place.h"
+#include "system/startup.h"
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 
@@ -89,37 +90,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
     if (arguments->foreground && arguments->private_fd >= 0)
         return complain("--foreground and --private exclude each other");
     return -1;
-}
-
-/*
- * libgomp reads its environment once, before main(). Variables that pin threads override the CPUs
- * that each device chooses for itself, so the program starts once more without them. And threads
- * that wait must sleep: the default, to spin for a while, is hardly faster on an idle machine and
- * several times slower on one that has other things to do.
- */
-static void leave_openmp_settings(char **argv)
-{
-    static const char *const names[] = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY",
-                                        "OMP_NUM_THREADS"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        found |= getenv(names[i]) != NULL;
-        unsetenv(names[i]);
-    }
-    if (!getenv("OMP_WAIT_POLICY"))
-        found |= setenv("OMP_WAIT_POLICY", "passive", 1) == 0;
-    if (found) {
-        execv("/proc/self/exe", argv);
-        print_to(stderr, "dpartui-engine: cannot restart without OpenMP's variables: %s\n",
-                 strerror(errno));
-    }
-}
-
-/* GPUs are numbered as the NVIDIA driver's tools number them, not by speed. */
-static void number_gpus_by_place(void)
-{
-    if (setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1) != 0)
-        print_to(stderr, "dpartui-engine: cannot set CUDA_DEVICE_ORDER: %s\n", strerror(errno));
 }
 
 /* Descriptors 0 to 2 are open, so that nothing else ever gets their numbers. */
@@ -199,8 +169,7 @@ int main(int argc, char **argv)
     int status = parse_arguments(argc, argv, &arguments);
     if (status >= 0)
         return status;
-    leave_openmp_settings(argv);
-    number_gpus_by_place();
+    startup_environment("dpartui-engine", argv);
     if (!keep_standard_descriptors()) {
         print_to(stderr, "dpartui-engine: /dev/null: %s\n", strerror(errno));
         return STATUS_FAILED;

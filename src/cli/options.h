@@ -58,6 +58,17 @@
         OPTION_OF("memory-limit", OPTION_SETTING, "SIZE",                                          \
                   "memory that each device may use, such as 200M; 0: no limit")
 
+/* Where else than on this host. */
+#define OPTIONS_HOSTS                                                                              \
+    OPTION_OF("hosts", OPTION_SETTING, "H1,H2,...", "train on these hosts, with devices on each"), \
+        OPTION_OF("hosts-file", OPTION_VALUE, "FILE", "the same, a host to a line"),               \
+        OPTION_OF("launcher", OPTION_SETTING, "COMMAND",                                           \
+                  "starts them: mpirun (default), srun, or a command with %n, %h, %p"),            \
+        OPTION_OF("host-limit", OPTION_SETTING, "SECONDS",                                         \
+                  "of silence after which a host is given up (default: 20)"),                      \
+        OPTION_OF("restarts", OPTION_SETTING, "N",                                                 \
+                  "resume by itself after the loss of a host, up to N times")
+
 /* What the workbench's form and `train` begin with: where a run trains, its batch and learning
  * rate, what else defines it, and the files that it writes. */
 #define OPTIONS_PLACE                                                                              \
@@ -65,7 +76,8 @@
               "network, by name or from a model description"),                                     \
         OPTION_OF("data", OPTION_SETTING, "NAME|DIR",                                              \
                   "fashion-mnist, mnist, cifar10, glyphs, random:ROWSxCOLUMNS, a folder or .npz"), \
-        OPTION_DATA_DIR, OPTIONS_PICTURES, OPTION_DEVICES, OPTION_GPUS, OPTION_CPU_THREADS
+        OPTION_DATA_DIR, OPTIONS_PICTURES, OPTION_DEVICES, OPTION_GPUS, OPTION_CPU_THREADS,        \
+        OPTIONS_HOSTS
 #define OPTIONS_PACE OPTION_BATCH, OPTION_OF("lr", OPTION_SETTING, "X", "learning rate")
 #define OPTIONS_TRAINING                                                                           \
     OPTION_OF("lr-schedule", OPTION_SETTING, "SHAPE",                                              \

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "cli/hosts.h"
 #include "spec/origin.h"
 
 char *run_spec_absolute_path(const char *path, struct error *err)
@@ -68,7 +69,8 @@ bool run_spec_finish(struct invocation *invocation, struct error *err)
         spec->devices = (struct device_list){.choice = DEVICES_FIRST_GPUS, .count = (int)count};
         spec_give(spec, "devices");
     }
-    return run_spec_make_absolute(spec, err) && spec_validate(spec, err);
+    return hosts_take(invocation, err) && run_spec_make_absolute(spec, err) &&
+           spec_validate(spec, err);
 }
 
 bool run_preferences_take(struct invocation *invocation, struct error *err)

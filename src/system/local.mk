@@ -2,4 +2,5 @@ libbase_a_SOURCES += \
 	%D%/affinity.c %D%/affinity.h \
 	%D%/local_socket.c %D%/local_socket.h \
 	%D%/priority.c %D%/priority.h \
-	%D%/signals.c %D%/signals.h
+	%D%/signals.c %D%/signals.h \
+	%D%/startup.c %D%/startup.h

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/server/queue/resume.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/deadline.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "engine/server/queue/events.h"
 #include "engine/server/record/restore.h"
@@ -201,6 +203,45 @@ static void wait_until_cleared(struct queue *queue, long number)
            queue_has_ended(queue->current))
         status = pthread_cond_timedwait(&queue->cleared, &queue->lock, &deadline);
     pthread_mutex_unlock(&queue->lock);
+}
+
+/* With the lock held. */
+static void tell_restart(struct queue *queue, struct record *record, const struct error *why,
+                         long number, long steps)
+{
+    char text[1400], from[64] = "its beginning";
+    if (steps >= 0)
+        snprintf(from, sizeof from, "the checkpoint of step %ld", steps);
+    snprintf(text, sizeof text, "%s: restart %ld of %ld, from %s", why->text, number,
+             record->spec.restarts, from);
+    json_t *event = json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text));
+    if (event)
+        queue_keep_event(queue, record, event);
+    json_decref(event);
+    engine_log(queue->log, MESSAGE_WARNING, record->number, "run %ld: %s", record->number, text);
+}
+
+bool queue_restart(struct queue *queue, struct record *record, const struct error *why, long number,
+                   long *steps, struct error *err)
+{
+    struct checkpoint_place place;
+    if (!find_checkpoint(queue, record->number, &place, err))
+        return false;
+    *steps = place.steps;
+    pthread_mutex_lock(&queue->lock);
+    const uint64_t next = record->events.next;
+    bool ok = record_rewind(record, place.steps >= 0 ? &place : NULL);
+    if (ok) {
+        record->events.next = next; /* whoever follows it has had those before */
+        record->status = RUN_RUNNING;
+        history_begin(queue->history);
+        history_rewind(queue->history, record->number, place.steps);
+        queue_keep(queue, record);
+        history_end(queue->history);
+        tell_restart(queue, record, why, number, place.steps);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return ok || error_memory(err, "run");
 }
 
 bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *spec,

@@ -15,6 +15,14 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
                   json_t **result, struct error *err);
 
 /*
+ * A run that has lost a host (`why`) goes on, as restart `number` of those it may have, from its
+ * newest checkpoint, or from its beginning, without having ended for those who follow it. *steps:
+ * of the checkpoint; -1: there is none.
+ */
+bool queue_restart(struct queue *queue, struct record *record, const struct error *why,
+                   long number, long *steps, struct error *err);
+
+/*
  * With the lock held, which is released while the store is read: have the events and points of an
  * ended run in memory again. False: they cannot be read, or the record is gone.
  */

@@ -8,12 +8,14 @@
 #include "base/clock.h"
 #include "base/deadline.h"
 #include "base/json.h"
+#include "engine/hosts/train.h"
 #include "engine/server/devices/environment.h"
 #include "engine/server/queue/announce.h"
 #include "engine/server/queue/events.h"
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/json.h"
 #include "engine/server/record/restore.h"
+#include "spec/hosts.h"
 
 #define MARKS_FOR_ALL 4096
 
@@ -63,6 +65,36 @@ static void keep_environment(struct queue *queue, struct record *record, json_t 
     pthread_mutex_unlock(&queue->lock);
 }
 
+/* Train, and where a host is lost again, from the newest checkpoint, as often as the spec says. */
+static bool train(struct queue *queue, struct record *record, struct run_keep keep,
+                  const struct run_sink *sink, struct error *err)
+{
+    const struct spec *spec = &record->spec;
+    struct error failure = ERROR_INIT;
+    if (!spec_has_hosts(spec))
+        return run_train(spec, record->number, &keep, &record->control, sink, err);
+    for (long restarts = 0;; restarts++) {
+        if (hosts_train(spec, record->number, &keep, &record->control, sink, err))
+            return true;
+        if (err->kind != ERROR_LOST || restarts == spec->restarts ||
+            run_control_stop_asked(&record->control) != RUN_STOP_NONE ||
+            !queue_restart(queue, record, err, restarts + 1, &keep.resume_steps, &failure))
+            return false;
+        keep.resumes = keep.resume_steps >= 0;
+        keep.resume_steps = keep.resumes ? keep.resume_steps : 0;
+        *err = (struct error)ERROR_INIT;
+    }
+}
+
+/* How a run without a last word of its own has ended. */
+static const char *status_of(bool ok, const struct error *err)
+{
+    return ok                             ? "done"
+           : err->kind == ERROR_CANCELLED ? "stopped"
+           : err->kind == ERROR_LOST      ? "interrupted"
+                                          : "failed";
+}
+
 /* Called and returns with the lock held. */
 static void execute(struct queue *queue, struct record *record)
 {
@@ -92,12 +124,12 @@ static void execute(struct queue *queue, struct record *record)
         .sync = queue->history ? sink_sync : NULL,
         .sync_context = &context,
     };
-    bool ok = run_train(&record->spec, record->number, &keep, &record->control, &sink, &err);
+    bool ok = train(queue, record, keep, &sink, &err);
     if (queue->history)
         *queue->notice = '\0'; /* that a store was set aside is said once */
     free(folder);
-    bool stopped = !ok && err.kind == ERROR_CANCELLED;
-    const char *status = ok ? "done" : stopped ? "stopped" : "failed";
+    const bool stopped = !ok && err.kind == ERROR_CANCELLED;
+    const char *status = status_of(ok, &err);
     pthread_mutex_lock(&queue->lock);
     bool silent = !record->ended;
     if (silent)
@@ -105,8 +137,7 @@ static void execute(struct queue *queue, struct record *record)
     pthread_mutex_unlock(&queue->lock);
     if (silent)
         engine_log(queue->log, ok ? MESSAGE_WARNING : MESSAGE_ERROR, record->number,
-                   "run %ld ended without an \"end\" event: %s", record->number,
-                   ok ? status : err.text);
+                   "run %ld: %s%s%s", record->number, status, ok ? "" : ": ", err.text);
     pthread_mutex_lock(&queue->lock);
     queue->current = NULL;
     pthread_cond_broadcast(&queue->cleared);

@@ -361,7 +361,10 @@ void report_end(struct run *run, const struct error *err)
 {
     const struct metrics *metrics = &run->metrics;
     struct error ignored = ERROR_INIT;
-    const char *status = !err ? "done" : err->kind == ERROR_CANCELLED ? "stopped" : "failed";
+    const char *status = !err                           ? "done"
+                         : err->kind == ERROR_CANCELLED ? "stopped"
+                         : err->kind == ERROR_LOST      ? "interrupted"
+                                                        : "failed";
     bool failed = err && err->kind != ERROR_CANCELLED;
     json_t *event = json_pack(
         "{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "event", "end", "status", status,

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/hosts/launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+
+/* How long it has to end everywhere after SIGTERM. */
+static const double POLITE_S = 3;
+
+/* Processes are not bound to cores: each host's devices choose theirs (system/affinity.h). */
+static const char mpirun[] = "mpirun -n %n --host %H --map-by ppr:1:node --bind-to none %p";
+static const char srun[] =
+    "srun %j -N %n -n %n --ntasks-per-node=1 -w %h --mpi=pmix --input=0 -u -K "
+    "--cpu-bind=none %p";
+
+static void put_hosts(struct text *text, const struct host_list *hosts, const char *after)
+{
+    for (int i = 0; i < hosts->count; i++)
+        text_printf(text, "%s%s%s", i ? "," : "", hosts->name[i], after);
+}
+
+/* In single quotes, as a shell takes it for one word. */
+static void put_word(struct text *text, const char *word)
+{
+    text_puts(text, "'");
+    for (; *word; word++)
+        text_printf(text, *word == '\'' ? "'\\''" : "%c", *word);
+    text_puts(text, "'");
+}
+
+static const char *find_template(const char *template)
+{
+    if (!template || strcmp(template, "mpirun") == 0)
+        return mpirun;
+    return strcmp(template, "srun") == 0 || strncmp(template, "srun:", 5) == 0 ? srun : template;
+}
+
+char *launcher_command(const char *template, const struct host_list *hosts, const char *program,
+                       struct error *err)
+{
+    struct text text = TEXT_INIT;
+    const char *job = template && strncmp(template, "srun:", 5) == 0 ? template + 5 : "";
+    const char *at = find_template(template);
+    bool starts = false;
+    text_puts(&text, "exec ");
+    for (; *at; at++) {
+        if (*at != '%') {
+            text_printf(&text, "%c", *at);
+            continue;
+        }
+        switch (*++at) {
+        case 'n':
+            text_printf(&text, "%d", hosts->count);
+            break;
+        case 'h':
+            put_hosts(&text, hosts, "");
+            break;
+        case 'H':
+            put_hosts(&text, hosts, ":1");
+            break;
+        case 'p':
+            put_word(&text, program);
+            starts = true;
+            break;
+        case 'j':
+            text_printf(&text, "%s%s", *job ? "--jobid=" : "", job);
+            break;
+        case '%':
+            text_puts(&text, "%");
+            break;
+        default:
+            text_free(&text);
+            error_set(err, ERROR_USAGE,
+                      "launcher '%s': after %% only n, h, H, p and %% have a meaning", template);
+            return NULL;
+        }
+    }
+    char *command = text_take(&text);
+    if (command && starts)
+        return command;
+    if (!command)
+        error_memory(err, "the launcher");
+    else
+        error_set(err, ERROR_USAGE,
+                  "launcher '%s': %%p, the program to start on each host, is missing", template);
+    free(command);
+    return NULL;
+}
+
+static void close_all(int *fds, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* The signals of a process that is started: the engine's threads block and ignore some. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    sigdelset(&all, SIGKILL);
+    sigdelset(&all, SIGSTOP);
+    int status = posix_spawnattr_setsigmask(attributes, &none);
+    status = status ? status : posix_spawnattr_setsigdefault(attributes, &all);
+    return status
+               ? status
+               : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+                                                          POSIX_SPAWN_SETSIGDEF);
+}
+
+/* fds: both ends of the pipes for standard input, output and errors. */
+static int spawn(const char *command, const int *fds, pid_t *pid)
+{
+    char shell[] = "sh", option[] = "-c";
+    char *argv[] = {shell, option, (char *)(uintptr_t)command, NULL};
+    const int inner[] = {fds[0], fds[3], fds[5]};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int status = posix_spawn_file_actions_init(&actions);
+    if (status)
+        return status;
+    status = posix_spawnattr_init(&attributes);
+    if (!status) {
+        status = set_attributes(&attributes);
+        for (int i = 0; !status && i < 3; i++)
+            status = posix_spawn_file_actions_adddup2(&actions, inner[i], i);
+        status = status ? status : posix_spawnp(pid, "sh", &actions, &attributes, argv, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
+}
+
+bool launcher_start(const char *command, struct launcher *launcher, struct error *err)
+{
+    int fds[] = {-1, -1, -1, -1, -1, -1};
+    *launcher = (struct launcher){.input = -1, .output = -1, .errors = -1};
+    errno = 0;
+    for (int i = 0; i < 6 && !errno; i += 2)
+        if (pipe2(fds + i, O_CLOEXEC) != 0)
+            break;
+    if (!errno)
+        errno = spawn(command, fds, &launcher->pid);
+    if (errno) {
+        error_errno(err, "cannot start the launcher");
+        close_all(fds, 6);
+        return false;
+    }
+    close_all((int[]){fds[0], fds[3], fds[5]}, 3);
+    launcher->input = fds[1];
+    launcher->output = fds[2];
+    launcher->errors = fds[4];
+    fcntl(launcher->output, F_SETFL, O_NONBLOCK);
+    fcntl(launcher->errors, F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+bool launcher_has_ended(struct launcher *launcher)
+{
+    siginfo_t info = {.si_pid = 0};
+    /* It stays a zombie until launcher_end: its group keeps its number. */
+    if (!launcher->ended &&
+        waitid(P_PID, (id_t)launcher->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == launcher->pid) {
+        launcher->ended = true;
+        launcher->exited = info.si_code == CLD_EXITED;
+        launcher->status = info.si_status;
+    }
+    return launcher->ended;
+}
+
+static bool ends_within(struct launcher *launcher, double seconds)
+{
+    const struct timespec moment = {.tv_nsec = 20000000L};
+    const double end = clock_seconds() + seconds;
+    while (!launcher_has_ended(launcher) && clock_seconds() < end)
+        nanosleep(&moment, NULL);
+    return launcher->ended;
+}
+
+void launcher_end(struct launcher *launcher)
+{
+    close_all((int[]){launcher->input, launcher->output, launcher->errors}, 3);
+    launcher->input = launcher->output = launcher->errors = -1;
+    if (!launcher_has_ended(launcher)) {
+        kill(-launcher->pid, SIGTERM);
+        kill(-launcher->pid, SIGCONT);
+        (void)ends_within(launcher, POLITE_S);
+    }
+    /* What it has started here, and what is left of itself. */
+    kill(-launcher->pid, SIGKILL);
+    while (waitpid(launcher->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}

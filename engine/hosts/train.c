@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/hosts/train.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/paths.h"
+#include "config.h"
+#include "engine/hosts/launcher.h"
+#include "engine/hosts/lines.h"
+#include "engine/hosts/progress.h"
+#include "spec/hosts.h"
+#include "spec/json.h"
+
+/* How often what is asked of the run is looked at. */
+enum { LOOK_MS = 50 };
+
+/* For a launcher to reach all hosts, and for the first to say something. */
+static const double START_S = 90;
+
+/* For the launcher to end after the run, and for the run after it was told to stop at once. */
+static const double END_S = 10;
+
+struct conversation {
+    const struct spec *spec;
+    const struct run_keep *keep;
+    struct run_control *control;
+    const struct run_sink *sink;
+    struct host_list hosts;
+    struct launcher launcher;
+    struct lines output, errors;
+    struct run_device devices[SPEC_MAX_DEVICES];
+    double heard; /* the first process, on clock_seconds; 0: not yet */
+    double begin;
+    double stop_at; /* when a run that was told to stop at once is ended; 0: it was not told */
+    /* What the first process knows. */
+    int stop;
+    bool paused;
+    bool said_end; /* it has said how it ended: */
+    struct error end;
+    char complaint[512]; /* the line that tells most of what the launcher complained of */
+};
+
+/* What hosts need of the engine's environment to find the same files. */
+static json_t *environment(void)
+{
+    static const char *const names[] = {"DPARTUI_MODEL_PATH", "DPARTUI_DATA_DIR"};
+    json_t *object = json_object();
+    for (size_t i = 0; object && i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value)
+            object = json_kept_if(json_object_set_new(object, names[i], json_any_text(value)) == 0,
+                                  object);
+    }
+    return object;
+}
+
+static bool say(struct conversation *c, json_t *object)
+{
+    return c->launcher.input >= 0 && lines_put(c->launcher.input, object);
+}
+
+static bool say_what_to_do(struct conversation *c, long run_number, struct error *err)
+{
+    const struct run_keep *keep = c->keep;
+    json_t *object =
+        json_pack("{s:o, s:I, s:s*, s:b, s:I, s:b, s:s, s:o}", "spec", spec_to_json(c->spec), "run",
+                  (json_int_t)run_number, "checkpoints", keep->checkpoints, "resumes",
+                  keep->resumes, "resume_steps", (json_int_t)keep->resume_steps, "syncs",
+                  keep->sync != NULL, "version", PACKAGE_VERSION, "environment", environment());
+    if (!object)
+        return error_memory(err, "the run");
+    /* A launcher that has ended already says why. */
+    (void)say(c, object);
+    return true;
+}
+
+static void take_event(struct conversation *c, json_t *event)
+{
+    const bool lost = strcmp(member_string(event, "event"), "end") == 0 &&
+                      strcmp(member_string(event, "status"), "interrupted") == 0;
+    if (c->sink->event && !lost)
+        c->sink->event(c->sink->context, event);
+}
+
+static void take_progress(struct conversation *c, const json_t *object)
+{
+    struct run_progress progress;
+    if (c->sink->progress && progress_from_json(object, &c->spec->devices, c->devices, &progress))
+        c->sink->progress(c->sink->context, &progress);
+}
+
+static void sync_store(struct conversation *c)
+{
+    struct error err = ERROR_INIT;
+    const bool ok = !c->keep->sync || c->keep->sync(c->keep->sync_context, &err);
+    (void)say(c, json_pack("{s:o}", "synced", ok ? json_null() : json_any_text(err.text)));
+}
+
+static void take_end(struct conversation *c, const json_t *end)
+{
+    const char *text = json_string_value(json_object_get(end, "error"));
+    c->said_end = true;
+    if (text)
+        error_set(&c->end, (enum error_kind)member_integer(end, "kind"), "%s", text);
+}
+
+static void take_line(struct conversation *c, const char *line)
+{
+    json_t *object = json_read(line, strlen(line), 0, NULL);
+    json_t *event = json_object_get(object, "event"), *end = json_object_get(object, "end");
+    const json_t *progress = json_object_get(object, "progress");
+    if (object)
+        c->heard = clock_seconds();
+    if (event)
+        take_event(c, event);
+    else if (progress)
+        take_progress(c, progress);
+    else if (json_object_get(object, "sync"))
+        sync_store(c);
+    else if (end)
+        take_end(c, end);
+    json_decref(object);
+}
+
+/* How much a line tells of why a launcher ended. */
+static int weight_of(const char *line)
+{
+    if (strspn(line, " -*=") == strlen(line))
+        return 0;
+    return strstr(line, "exited on signal") || strstr(line, "srun: error:") ||
+                   strstr(line, "dpartui-rank:") || strstr(line, "not found") ||
+                   strstr(line, "ssh: ")
+               ? 2
+               : 1;
+}
+
+/* The first of those that tell most. */
+static void take_complaint(struct conversation *c, const char *line)
+{
+    line += strspn(line, " \t");
+    if (weight_of(line) > weight_of(c->complaint))
+        snprintf(c->complaint, sizeof c->complaint, "%s", line);
+}
+
+/* False: it has closed its output. */
+static bool listen(struct conversation *c)
+{
+    struct pollfd fds[] = {{.fd = c->launcher.output, .events = POLLIN},
+                           {.fd = c->launcher.errors, .events = POLLIN}};
+    bool open = true;
+    if (poll(fds, 2, LOOK_MS) <= 0)
+        return true;
+    if (fds[1].revents && !lines_fill(&c->errors, c->launcher.errors)) {
+        close(c->launcher.errors);
+        c->launcher.errors = -1;
+    }
+    if (fds[0].revents)
+        open = lines_fill(&c->output, c->launcher.output);
+    for (char *line; (line = lines_next(&c->errors));)
+        take_complaint(c, line);
+    for (char *line; (line = lines_next(&c->output));)
+        take_line(c, line);
+    return open;
+}
+
+/* What viewers have asked for since. */
+static void pass_on(struct conversation *c)
+{
+    const int stop = (int)run_control_stop_asked(c->control);
+    const bool paused = atomic_load(&c->control->paused);
+    const double lr = atomic_exchange(&c->control->lr, 0);
+    long epochs = atomic_load(&c->control->epochs);
+    while (epochs > 0 && !atomic_compare_exchange_weak(&c->control->epochs, &epochs, 0))
+        ;
+    if (epochs > 0)
+        (void)say(c, json_pack("{s:I}", "epochs", (json_int_t)epochs));
+    if (lr > 0)
+        (void)say(c, json_pack("{s:f}", "lr", lr));
+    if (paused != c->paused)
+        (void)say(c, json_pack("{s:b}", "paused", paused));
+    if (stop != c->stop)
+        (void)say(c, json_pack("{s:i}", "stop", stop));
+    c->paused = paused;
+    c->stop = stop;
+    if (stop == RUN_STOP_NOW && c->stop_at == 0)
+        c->stop_at = clock_seconds() + END_S;
+}
+
+/* Why there is nothing to wait for any more; false: there is. */
+static bool give_up(struct conversation *c, struct error *err)
+{
+    const double now = clock_seconds(), limit = c->spec->host_limit;
+    if (c->stop_at > 0 && now > c->stop_at)
+        return !error_set(err, ERROR_CANCELLED, "stopped");
+    if (c->heard == 0 && run_control_stop_asked(c->control) >= RUN_STOP_STEP)
+        return !error_set(err, ERROR_CANCELLED, "stopped before it began");
+    if (c->heard == 0 && now - c->begin > START_S)
+        return !error_set(err, ERROR_LOST,
+                          "the launcher has not started dpartui-rank on %s within %.0f s%s%s",
+                          c->hosts.name[0], START_S, *c->complaint ? ": " : "", c->complaint);
+    if (c->heard > 0 && now - c->heard > limit)
+        return !error_set(err, ERROR_LOST,
+                          "%s (rank 0) has not been heard from for %.0f s: its process hangs, or "
+                          "the network is down",
+                          c->hosts.name[0], now - c->heard);
+    return false;
+}
+
+/* The output has ended without a last word. */
+static bool explain(struct conversation *c, struct error *err)
+{
+    const double end = clock_seconds() + END_S / 2;
+    while (clock_seconds() < end && !launcher_has_ended(&c->launcher))
+        (void)listen(c);
+    (void)listen(c);
+    if (*c->complaint)
+        return error_set(err, ERROR_LOST, "the launcher has ended: %s", c->complaint);
+    if (c->launcher.exited)
+        return error_set(err, ERROR_LOST, "the launcher has ended with exit status %d",
+                         c->launcher.status);
+    return error_set(err, ERROR_LOST, "the launcher has ended without a word");
+}
+
+static bool converse(struct conversation *c, struct error *err)
+{
+    bool open = true;
+    c->begin = clock_seconds();
+    while (open && !c->said_end) {
+        open = listen(c);
+        pass_on(c);
+        if (!c->said_end && give_up(c, err))
+            return false;
+    }
+    if (!c->said_end)
+        return explain(c, err);
+    *err = c->end;
+    return err->kind == ERROR_NONE;
+}
+
+/* What the launcher starts is where this program is. */
+static bool start(struct conversation *c, struct error *err)
+{
+    char *program = paths_sibling_program("dpartui-rank", err);
+    char *command = program ? launcher_command(c->spec->launcher, &c->hosts, program, err) : NULL;
+    const bool ok = command && launcher_start(command, &c->launcher, err);
+    free(command);
+    free(program);
+    return ok;
+}
+
+bool hosts_train(const struct spec *spec, long run_number, const struct run_keep *keep,
+                 struct run_control *control, const struct run_sink *sink, struct error *err)
+{
+    struct conversation *c = calloc(1, sizeof *c);
+    if (!c)
+        return error_memory(err, "the run");
+    *c = (struct conversation){.spec = spec, .keep = keep, .control = control, .sink = sink};
+    if (!spec_hosts(spec, &c->hosts, err) || !start(c, err)) {
+        free(c);
+        return false;
+    }
+    bool ok = say_what_to_do(c, run_number, err) && converse(c, err);
+    const double end = clock_seconds() + END_S;
+    while (c->said_end && !launcher_has_ended(&c->launcher) && clock_seconds() < end)
+        (void)listen(c);
+    launcher_end(&c->launcher);
+    lines_free(&c->output);
+    lines_free(&c->errors);
+    free(c);
+    return ok;
+}
