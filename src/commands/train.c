@@ -97,6 +97,8 @@ static bool follow(struct invocation *invocation, struct client *client, long ru
         return true;
     if (strcmp(result.status, "failed") == 0)
         error_set(err, ERROR_FAILED, "run %ld failed: %s", run, result.error);
+    else if (strcmp(result.status, "interrupted") == 0)
+        error_set(err, ERROR_FAILED, "run %ld was interrupted: %s", run, result.error);
     else if (strcmp(result.status, "stopped") == 0)
         error_set(err, ERROR_FAILED, "run %ld was stopped", run);
     return false;
