@@ -33,8 +33,15 @@ static const struct number of_run[] = {
 };
 
 static const struct number of_device[] = {
-    OF_DEVICE(WHOLE, rows),  OF_DEVICE(REAL, samples_per_s), OF_DEVICE(REAL, compute_s),
-    OF_DEVICE(REAL, sync_s), OF_DEVICE(REAL, wait_s),        OF_DEVICE(BYTES, memory_bytes),
+    OF_DEVICE(WHOLE, rows),
+    OF_DEVICE(REAL, samples_per_s),
+    OF_DEVICE(REAL, compute_s),
+    OF_DEVICE(REAL, load.load),
+    OF_DEVICE(BYTES, load.memory_used),
+    OF_DEVICE(BYTES, load.memory_total),
+    OF_DEVICE(REAL, sync_s),
+    OF_DEVICE(REAL, wait_s),
+    OF_DEVICE(BYTES, memory_bytes),
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

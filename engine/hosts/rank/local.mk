@@ -7,8 +7,9 @@ dpartui_rank_SOURCES = \
 	%D%/link.c %D%/link.h \
 	%D%/main.c \
 	%D%/order.c %D%/order.h \
+	%D%/sense.c %D%/sense.h \
 	%D%/talk.c %D%/talk.h
 dpartui_rank_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-dpartui_rank_LDADD = libhosts.a libtrain.a libboard.a libdevice.a libcpu.a $(CUDA_BACKEND_LIBS) \
+dpartui_rank_LDADD = libhosts.a libserver.a libtrain.a libboard.a libdevice.a libcpu.a $(CUDA_BACKEND_LIBS) \
 	libplan.a libnet.a libdata.a libspec.a libbase.a $(DNNL_LIBS) $(LIBCONFIG_LIBS) \
 	$(JANSSON_LIBS) $(CRYPTO_LIBS) $(DATA_LIBS) $(PTHREAD_LIBS) $(MPI_LIBS)

@@ -13,6 +13,7 @@
 #include "config.h"
 #include "engine/hosts/rank/link.h"
 #include "engine/hosts/rank/order.h"
+#include "engine/hosts/rank/sense.h"
 #include "engine/hosts/rank/talk.h"
 #include "spec/json.h"
 #include "system/startup.h"
@@ -122,6 +123,16 @@ static bool take_job(struct job *job, const json_t *object, struct error *err)
     return spec_from_json(&job->spec, json_object_get(object, "spec"), err);
 }
 
+static bool add_sensors(struct host_link *link, struct error *err)
+{
+    struct sense *sense;
+    if (!sense_open(&sense, err))
+        return false;
+    link->sense = sense_device;
+    link->sensors = sense;
+    return true;
+}
+
 /* All hosts, in their order, or why one of them cannot. */
 static bool begin(struct job *job, struct error *err)
 {
@@ -137,7 +148,8 @@ static bool begin(struct job *job, struct error *err)
     if (ok)
         ok = spec_hosts(&job->spec, &hosts, err);
     return order_agree(&hosts, ok, err) &&
-           link_open(MPI_COMM_WORLD, &hosts, job->spec.host_limit, &job->link, err);
+           link_open(MPI_COMM_WORLD, &hosts, job->spec.host_limit, &job->link, err) &&
+           add_sensors(link_of(job->link), err);
 }
 
 static void *train(void *context)

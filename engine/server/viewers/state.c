@@ -107,13 +107,26 @@ static void add_gpu(json_t *object, json_t *missing, const struct gpu_figures *g
     add_sensors(object, missing, &gpu->sensors);
 }
 
+/* A device of another host, of which that host has told. */
+static void add_distant(json_t *object, json_t *missing, const struct run_device *device)
+{
+    struct device_sensors sensors;
+    device_sensors_init(&sensors, "of this host's devices only load and memory are told");
+    json_object_set_new(object, "load", json_finite(device->load.load));
+    json_object_set_new(object, "memory_used", known_bytes(device->load.memory_used));
+    json_object_set_new(object, "memory_total", known_bytes(device->load.memory_total));
+    add_sensors(object, missing, &sensors);
+}
+
 static json_t *device_json(const struct server *server, const struct snapshot *snapshot,
                            const struct device_info *info, const struct run_device *device)
 {
     json_t *object = device_info_json(info), *missing = json_object();
     const struct gpu_figures *gpu = gpu_list_find(&server->gpus, info->uuid);
     struct gpu_figures unknown;
-    if (info->id.kind == DEVICE_CPU) {
+    if (*info->id.host) {
+        add_distant(object, missing, device);
+    } else if (info->id.kind == DEVICE_CPU) {
         add_cpu(object, missing, server, snapshot, device);
     } else {
         memset(&unknown, 0, sizeof unknown);
@@ -155,7 +168,7 @@ static json_t *devices_json(const struct server *server, struct snapshot *snapsh
         if (snapshot->shown[i])
             continue;
         struct device_info info = {.available = true};
-        if (snapshot->device[i].id.kind == DEVICE_CPU && some_cpu)
+        if (snapshot->device[i].id.kind == DEVICE_CPU && some_cpu && !*snapshot->device[i].id.host)
             info = *some_cpu;
         info.id = snapshot->device[i].id;
         json_array_append_new(list, device_json(server, snapshot, &info, &snapshot->device[i]));

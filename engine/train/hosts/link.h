@@ -3,9 +3,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "spec/hosts.h"
+
+/* What viewers see of a device besides the run. */
+struct device_load {
+    double load;                        /* 0 to 1; NAN: not known */
+    uint64_t memory_used, memory_total; /* bytes, of its machine where it is a CPU; 0: not known */
+};
 
 /*
  * What joins the processes of a run over several hosts, one on each: what dpartui-rank makes of MPI
@@ -38,6 +45,9 @@ struct host_link {
     bool (*is_cut)(void *context);
     /* Tell the others that this host has failed. Only the first reason counts. Any thread. */
     void (*fail)(void *context, const struct error *reason);
+    /* What the sensors here say of a device of this host; NULL: there are none. */
+    void (*sense)(void *sensors, struct device_id id, struct device_load *load);
+    void *sensors;
     /* Has one failed? Then false, with the reason. Any thread, at once. */
     bool (*check)(void *context, struct error *err);
 };

@@ -18,6 +18,7 @@ struct told_device {
     uint64_t memory_bytes;
     int activity;
     char model[sizeof((struct rank *)NULL)->model];
+    struct device_load load;
 };
 
 struct told {
@@ -97,6 +98,7 @@ static void take_requests(struct run *run, const struct told *told)
 
 static void tell_devices(struct run *run, struct told *told)
 {
+    const struct host_link *link = run->ranks.link;
     for (int i = 0; i < run->ranks.here; i++) {
         struct rank *rank = &run->ranks.rank[run->ranks.first + i];
         struct told_device *device = &told->device[i];
@@ -106,6 +108,9 @@ static void tell_devices(struct run *run, struct told *told)
         device->plan_s = rank->plan_s;
         device->memory_bytes = atomic_load(&rank->memory_bytes);
         device->activity = atomic_load(&rank->activity);
+        if (link->sense)
+            link->sense(link->sensors, rank->options.id, &rank->load);
+        device->load = rank->load;
         snprintf(device->model, sizeof device->model, "%s", rank->model);
     }
 }
@@ -122,6 +127,7 @@ static void take_devices(struct run *run, int host, const struct told *told)
         rank->plan_s = device->plan_s;
         atomic_store(&rank->memory_bytes, device->memory_bytes);
         atomic_store(&rank->activity, device->activity);
+        rank->load = device->load;
         snprintf(rank->model, sizeof rank->model, "%s", device->model);
     }
 }

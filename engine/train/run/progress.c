@@ -53,6 +53,7 @@ static void show_devices(struct run *run)
             .sync_s = device->sync_s,
             .wait_s = fmax(0, spent_s - device->compute_s - device->sync_s),
             .memory_bytes = run->progress.prepared ? atomic_load(&rank->memory_bytes) : 0,
+            .load = rank->load,
         };
     }
 }

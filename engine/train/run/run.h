@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/train/hosts/link.h"
 #include "engine/train/run/control.h"
 #include "engine/train/step/confusion.h"
 #include "spec/spec.h"
@@ -26,6 +27,7 @@ struct run_device {
     double samples_per_s;             /* while it computed, over the last second or so */
     double compute_s, sync_s, wait_s; /* this epoch: computing; reducing; waiting for others/data */
     uint64_t memory_bytes;            /* planned for this run */
+    struct device_load load;          /* of one that its host names */
 };
 
 /* A snapshot for viewers, delivered at most a few times a second and at every change of phase. */
@@ -93,7 +95,6 @@ bool run_train(const struct spec *spec, long run_number, const struct run_keep *
 
 /* The same over hosts: link is to the others, of which all do this; NULL: on this one alone. Only
  * the first one's sink is told of events and progress, and only its folder gets checkpoints. */
-struct host_link;
 bool run_train_over(struct host_link *link, const struct run_limits *limits,
                     const struct spec *spec, long run_number, const struct run_keep *keep,
                     struct run_control *control, const struct run_sink *sink, struct error *err);

@@ -97,6 +97,7 @@ struct rank {
     struct step_part parts[PASSES_QUEUED]; /* of queued steps, by their number */
     struct error refusal;                  /* why it could not join the others */
     atomic_int activity;                   /* enum activity */
+    struct device_load load;               /* with a link: of its device, as its host sees it */
 };
 
 /* A step, as the ranks are to do it. */
