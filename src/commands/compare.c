@@ -329,6 +329,7 @@ static bool run(struct invocation *invocation, struct error *err)
 
 static const struct option options[] = {
     {"devices-counts", OPTION_VALUE, "N,...", "compare the first N of the devices [1,2,4...]"},
+    {"hosts-counts", OPTION_VALUE, "N,...", "compare the first N of the hosts, with their devices"},
     {"devices-list", OPTION_VALUE, "LIST;...", "compare these lists of devices"},
     {"strategies", OPTION_VALUE, "data,pipeline,tensor,mixed",
      "all devices with each of these, and one alone"},

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 #include "experiment/plan.h"
 #include "experiment/sweep.h"
 #include "spec/fill.h"
+#include "spec/hosts.h"
 #include "spec/json.h"
 #include "spec/set.h"
 #include "spec/values.h"
@@ -65,6 +67,47 @@ static bool find_pool(struct client *client, const struct spec *spec, int most,
     for (int i = 0; i < pool->count; i++)
         pool->id[i] = (struct device_id){.kind = DEVICE_CPU, .index = i};
     return true;
+}
+
+/* Those of a comparison over hosts: what is listed, or a CPU device, on each. The settings name no
+ * hosts then: the devices do. */
+static bool spread_pool(struct spec *spec, struct device_list *pool, struct error *err)
+{
+    if (spec->devices.choice != DEVICES_LISTED)
+        spec->devices = (struct device_list){.choice = DEVICES_LISTED, .count = 1};
+    if (!spec_spread_devices(spec, err))
+        return false;
+    *pool = spec->devices;
+    return spec_set(spec, "hosts", "", err);
+}
+
+/* "1,2" hosts as numbers of devices, of which each host has equally many. */
+static bool count_devices(const char *hosts_counts, const struct device_list *pool, char *buffer,
+                          size_t size, struct error *err)
+{
+    struct host_list hosts;
+    size_t used = 0;
+    const int most = study_most(hosts_counts);
+    const struct spec named = {.devices = *pool};
+    if (most == 0)
+        return error_set(err, ERROR_USAGE,
+                         "--hosts-counts '%s' must be whole numbers with commas between",
+                         hosts_counts);
+    if (!spec_hosts(&named, &hosts, err))
+        return false;
+    if (most > hosts.count)
+        return error_set(err, ERROR_USAGE, "--hosts-counts %d: there are only %d hosts", most,
+                         hosts.count);
+    if (pool->count % hosts.count != 0)
+        return error_set(err, ERROR_USAGE,
+                         "--hosts-counts: each host has to have equally many devices");
+    for (const char *at = hosts_counts; *at && used < size; at += *at == ',') {
+        char *end;
+        const long count = strtol(at, &end, 10) * (pool->count / hosts.count);
+        used += (size_t)snprintf(buffer + used, size - used, "%s%ld", used ? "," : "", count);
+        at = end;
+    }
+    return used < size || error_set(err, ERROR_USAGE, "--hosts-counts: too many numbers");
 }
 
 /* 1, 2, 4... and all of them. */
@@ -178,6 +221,7 @@ static bool take_filled(void *context, struct spec *spec, struct error *err)
     json_object_del(params, "split");
     json_object_del(params, "stages");
     json_object_del(params, "cpu_threads");
+    json_object_del(params, "hosts");
     if (filling->lists)
         json_object_set_new(params, "devices",
                             json_stringn(filling->lists, strcspn(filling->lists, "; ")));
@@ -206,18 +250,29 @@ bool study_of_options(struct invocation *invocation, struct client *client, stru
 {
     struct study_request request;
     struct device_list pool;
+    const char *hosts_counts = invocation_value(invocation, "hosts-counts");
     char counts[80];
     if (!take_request(invocation, &request, err))
         return false;
+    const bool hosts = spec_has_hosts(request.spec);
+    if (hosts_counts && (!hosts || request.lists || request.counts || request.settings[0].key))
+        return error_set(err, ERROR_USAGE,
+                         "--hosts-counts compares numbers of hosts: name them with --hosts, and "
+                         "let nothing else vary");
     struct filling filling = {client, request.lists};
     request.fill = take_filled;
     request.context = &filling;
     if (!request.lists && !request.settings[0].key) {
         int most = request.counts ? study_most(request.counts) : 0;
-        if (!find_pool(client, request.spec, most, &pool, err))
+        if (!(hosts ? spread_pool(&invocation->settings.spec, &pool, err)
+                    : find_pool(client, request.spec, most, &pool, err)))
             return false;
         request.pool = &pool;
-        if (request.strategies)
+        if (hosts_counts && !count_devices(hosts_counts, &pool, counts, sizeof counts, err))
+            return false;
+        if (hosts_counts)
+            request.counts = counts;
+        else if (request.strategies)
             snprintf(counts, sizeof counts, "%d", pool.count);
         else
             all_counts(pool.count, counts, sizeof counts);

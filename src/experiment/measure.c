@@ -53,6 +53,9 @@ bool measure_add(struct measure *measure, const json_t *event, struct error *err
                                    .eval_s = member_number(event, "eval_s"),
                                    .partial = json_is_true(json_object_get(event, "partial"))};
     int at = measure->count;
+    const json_t *network = json_object_get(event, "network");
+    epoch.network_s = member_positive(network, "seconds");
+    epoch.network_bytes = member_positive(network, "bytes");
     read_devices(&epoch, event);
     if (!(epoch.epoch > 0))
         return true;
@@ -139,6 +142,8 @@ struct measured_time measure_time(const struct measure *measure)
         time.sync_s += epoch->sync_s;
         time.wait_s += epoch->wait_s;
         time.eval_s += epoch->eval_s > 0 ? epoch->eval_s : 0;
+        time.network_s += epoch->network_s;
+        time.network_bytes += epoch->network_bytes;
         device_s += epoch->device_s;
     }
     if (device_s > 0) {

@@ -29,7 +29,7 @@ static double mean_of(const struct mean *mean)
 }
 
 struct means {
-    struct mean epochs, sync_share, wait_share, device_rate, rows;
+    struct mean epochs, sync_share, wait_share, device_rate, rows, network_share, network_speed;
 };
 
 /* Where the devices' time went in the epochs that count. */
@@ -46,6 +46,10 @@ static void add_run(struct means *means, const struct measure *run)
     }
     add(&means->sync_share, ratio(time.sync_s, time.seconds));
     add(&means->wait_share, ratio(time.wait_s, time.seconds));
+    if (time.network_bytes > 0) {
+        add(&means->network_share, ratio(time.network_s, time.seconds));
+        add(&means->network_speed, ratio(time.network_bytes, time.network_s));
+    }
     add(&means->device_rate, mean_of(&rate));
     add(&means->rows, mean_of(&rows));
     add(&means->epochs, run->count > 0 ? run->epochs[run->count - 1].epoch : NAN);
@@ -91,6 +95,8 @@ bool outcome_make(struct outcome *outcome, const struct measure *const *runs, in
     outcome->wait_share = mean_of(&means.wait_share);
     outcome->device_rate = mean_of(&means.device_rate);
     outcome->rows = mean_of(&means.rows);
+    outcome->network_share = mean_of(&means.network_share);
+    outcome->network_speed = mean_of(&means.network_speed);
     outcome->samples_per_s = outcome->test_acc = outcome->target_s = outcome->s_per_epoch;
     outcome->speed_up = outcome->efficiency = outcome->accuracy_change = NAN;
     outcome->input_share = NAN;

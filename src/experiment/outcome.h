@@ -27,6 +27,8 @@ struct outcome {
     double device_rate, rows; /* as in measure.h, means over the runs */
     double memory;            /* bytes, of the device that needs most in any run */
     double step_bytes;        /* that the devices tell each other in a step */
+    double network_share; /* of training: sums over hosts are under way; NAN: there is one host */
+    double network_speed; /* bytes per second that each host sends meanwhile */
     /* Against a base: */
     double speed_up;        /* samples/s, medians */
     double efficiency;      /* speed-up / (devices / devices of the base); 1: ideal */

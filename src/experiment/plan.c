@@ -142,6 +142,19 @@ static bool plan_strategies(struct study *study, const struct study_request *req
     return ok;
 }
 
+/* "2 devices", "2 hosts" */
+static const char *label_of(const struct device_list *devices, struct figure *text)
+{
+    int hosts = 0;
+    for (int i = 0; i < devices->count; i++)
+        hosts += *devices->id[i].host &&
+                 (i == 0 || strcmp(devices->id[i].host, devices->id[i - 1].host) != 0);
+    if (hosts == 0)
+        return study_devices(devices->count, text);
+    snprintf(text->text, sizeof text->text, "%d host%s", hosts, hosts == 1 ? "" : "s");
+    return text->text;
+}
+
 static bool plan_counts(struct study *study, const struct study_request *request, struct spec *spec,
                         struct error *err)
 {
@@ -156,7 +169,7 @@ static bool plan_counts(struct study *study, const struct study_request *request
         return error_set(err, ERROR_USAGE, "--devices-counts %d: there are only %d devices", most,
                          request->pool->count);
     devices.count = most;
-    if (!sweep_prepare(spec, sweep_cpus(&devices), study->cores, err))
+    if (!sweep_prepare(spec, sweep_host_cpus(&devices), study->cores, err))
         return false;
     if (request->strategies)
         return plan_strategies(study, request, spec, &devices, err);
@@ -165,7 +178,7 @@ static bool plan_counts(struct study *study, const struct study_request *request
         char part[16];
         next_part(&at, ",", part, sizeof part);
         devices.count = atoi(part);
-        if (!add_devices(study, study_devices(devices.count, &label), spec, &devices, err))
+        if (!add_devices(study, label_of(&devices, &label), spec, &devices, err))
             return false;
     }
     return true;
@@ -191,7 +204,8 @@ static bool plan_lists(struct study *study, const struct study_request *request,
             if (devices.choice != DEVICES_LISTED)
                 return error_set(err, ERROR_USAGE, "--devices-list: '%.60s' must name its devices",
                                  part);
-            most_cpus = sweep_cpus(&devices) > most_cpus ? sweep_cpus(&devices) : most_cpus;
+            const int cpus = sweep_host_cpus(&devices);
+            most_cpus = cpus > most_cpus ? cpus : most_cpus;
             char *label = pass == 1 ? device_list_text(&devices) : NULL;
             if (pass == 1 && !label)
                 return error_memory(err, "devices");

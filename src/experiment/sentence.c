@@ -42,6 +42,34 @@ static bool append_accuracy(const struct outcome *outcome, const struct outcome 
     return true;
 }
 
+/*
+ * What the network costs, and with which link the efficiency would be WELL_SCALED. Sums over hosts
+ * are under way for a share n of the time, of which devices wait for a share e, the rest is hidden
+ * behind their work. With a link of v times the speed they would wait for n / v - (n - e).
+ */
+static bool append_network(const struct outcome *outcome, char *buffer, size_t size, size_t *used)
+{
+    const double n = outcome->network_share, e = fmin(outcome->sync_share, n);
+    const double efficiency = outcome->efficiency;
+    struct figure now, wanted;
+    if (!isfinite(n + e) || !(n > 0))
+        return true;
+    if (!append(buffer, size, used,
+                "; the network is busy for %d%% of the time, %d%% hidden behind computing",
+                loss_percent(n), loss_percent(n - e)))
+        return false;
+    if (efficiency >= WELL_SCALED)
+        return true;
+    /* What may be waited for, as a share of the present time. */
+    const double allowed = efficiency / WELL_SCALED - (1 - e);
+    if (!(allowed > 0))
+        return append(buffer, size, used, ", and no faster link alone makes it %d%% efficient",
+                      loss_percent(WELL_SCALED));
+    return append(buffer, size, used, "; with a link of %s/s, not %s/s, it would be %d%% efficient",
+                  figure_bytes(&wanted, outcome->network_speed * n / (allowed + n - e)),
+                  figure_bytes(&now, outcome->network_speed), loss_percent(WELL_SCALED));
+}
+
 const char *sentence_of_devices(const struct outcome *outcome, const struct outcome *base,
                                 int cores, char *buffer, size_t size)
 {
@@ -57,7 +85,8 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
         !append_accuracy(outcome, base, buffer, size, &used))
         return buffer;
     if (outcome->efficiency >= WELL_SCALED) {
-        append(buffer, size, &used, "; nothing limits the scaling so far");
+        if (append(buffer, size, &used, "; nothing limits the scaling so far"))
+            append_network(outcome, buffer, size, &used);
         return buffer;
     }
     losses_of_devices(outcome, base, cores, losses);
@@ -68,6 +97,7 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
             ? append(buffer, size, &used, "; the times of the devices do not say what limits it")
             : append(buffer, size, &used, "; limited by %s%s%s", losses[first].words,
                      second >= 0 ? ", and by " : "", second >= 0 ? losses[second].words : "");
+    room = room && append_network(outcome, buffer, size, &used);
     if (room && overlap(&base->samples_per_s, &outcome->samples_per_s))
         append(buffer, size, &used,
                "; the ranges of both speeds overlap, so the difference may be chance");

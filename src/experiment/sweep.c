@@ -25,6 +25,18 @@ int sweep_cpus(const struct device_list *devices)
     return count;
 }
 
+int sweep_host_cpus(const struct device_list *devices)
+{
+    int most = 0, count = 0;
+    for (int i = 0; devices->choice == DEVICES_LISTED && i < devices->count; i++) {
+        if (i > 0 && strcmp(devices->id[i].host, devices->id[i - 1].host) != 0)
+            count = 0;
+        count += devices->id[i].kind == DEVICE_CPU;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
 bool sweep_prepare(struct spec *spec, int cpus, int cores, struct error *err)
 {
     if (cpus > 0 && spec->cpu_threads == 0 && spec->thread_count == 0)
@@ -79,7 +91,7 @@ bool sweep_begin(struct sweep *sweep, const struct spec *spec, const struct devi
     if (!spec_copy(&sweep->spec, spec, err))
         return false;
     sweep->spec.devices = *devices;
-    if (sweep_prepare(&sweep->spec, sweep_cpus(devices), cores, err))
+    if (sweep_prepare(&sweep->spec, sweep_host_cpus(devices), cores, err))
         return true;
     sweep_free(sweep);
     return false;

@@ -65,8 +65,9 @@ struct mpi_link {
     struct call call;
     struct sum sum[SUMS];
     int sum_count, sums_done;
-    struct error failure; /* kind ERROR_NONE: none */
-    bool over;            /* MPI is not called any more */
+    double sums_begin, summed_s; /* since when they are under way; in all, before that */
+    struct error failure;        /* kind ERROR_NONE: none */
+    bool over;                   /* MPI is not called any more */
 
     atomic_bool failed, cut_asked, cut, stop_asked, stop;
 };
@@ -156,6 +157,15 @@ static bool sum_end(void *context, struct error *err)
     return make_call(context, (struct call){.kind = CALL_SUMS}, err);
 }
 
+static double summed_s(void *context)
+{
+    struct mpi_link *link = context;
+    pthread_mutex_lock(&link->lock);
+    const double seconds = link->summed_s;
+    pthread_mutex_unlock(&link->lock);
+    return seconds;
+}
+
 static void cut(void *context)
 {
     struct mpi_link *link = context;
@@ -225,6 +235,7 @@ bool link_open(MPI_Comm comm, const struct host_list *hosts, double limit_s, str
                                     .broadcast = broadcast,
                                     .sum_begin = sum_begin,
                                     .sum_end = sum_end,
+                                    .summed_s = summed_s,
                                     .cut = cut,
                                     .is_cut = is_cut,
                                     .fail = fail,
@@ -301,6 +312,8 @@ static bool begin_sum(struct mpi_link *link, struct sum *sum, struct error *err)
     const int count = (int)sum->count;
     const bool sends = !sum->everywhere && link->base.index != 0;
     sum->begun = true;
+    if (link->sums_begin == 0)
+        link->sums_begin = clock_seconds();
     if (sum->everywhere)
         return mpi_check(MPI_Iallreduce(MPI_IN_PLACE, sum->values, count, MPI_FLOAT, MPI_SUM,
                                         link->sums, &sum->request),
@@ -321,6 +334,10 @@ static bool serve_sums(struct mpi_link *link, struct error *err)
             return false;
         if (done && i == link->sums_done)
             link->sums_done++;
+    }
+    if (link->sums_begin > 0 && link->sums_done == link->sum_count) {
+        link->summed_s += clock_seconds() - link->sums_begin;
+        link->sums_begin = 0;
     }
     return true;
 }

@@ -40,6 +40,9 @@ struct host_link {
                       struct error *err);
     bool (*sum_end)(void *context, struct error *err);
 
+    /* For how long, all in all, sums have been under way. Any thread. */
+    double (*summed_s)(void *context);
+
     /* From host 0 to all, at once: leave the evaluation. Any thread. */
     void (*cut)(void *context);
     bool (*is_cut)(void *context);
