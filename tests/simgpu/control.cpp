@@ -45,7 +45,7 @@ void throw_away(machine &m)
     m.narrow_engines.clear();
     m.stored_plans.clear();
     m.costs.clear();
-    m.has_costs = false;
+    m.has_costs = m.short_autotune = false;
     m.usual_cost = 0;
 }
 
@@ -175,6 +175,12 @@ void simgpu_cost(const char *operation, double seconds)
         the_machine().costs[operation] = seconds;
     else
         the_machine().usual_cost = seconds;
+}
+
+void simgpu_short_autotune(void)
+{
+    guard held(the_machine().lock);
+    the_machine().has_costs = the_machine().short_autotune = true;
 }
 
 void simgpu_sample_blocks(int multiprocessors)

@@ -98,7 +98,7 @@ struct machine {
     std::map<std::string, std::shared_ptr<void>> stored_plans; /* of cuDNN, by their texts */
     bool refuse_epilogues = false;
     int nccl_error = 0;
-    bool has_costs = false;
+    bool has_costs = false, short_autotune = false;
     double usual_cost = 0;
     std::map<std::string, double> costs; /* seconds, by the operation's name */
     bool check_races = true, check_now = false;

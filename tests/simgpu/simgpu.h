@@ -81,6 +81,11 @@ long simgpu_operations(int device);
  * times between them are known exactly; before, they tell the host's.
  */
 void simgpu_cost(const char *operation, double seconds);
+/*
+ * Each cuDNN plan takes 1 to 2 ms by that clock, at random, and devices have no cache: who measures
+ * convolutions needs few runs, and now and then chooses each.
+ */
+void simgpu_short_autotune(void);
 
 /*
  * For tensors that are too large to be computed or held: devices have this many multiprocessors,

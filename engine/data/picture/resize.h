@@ -11,10 +11,10 @@ struct axis {
 
 /* The filters of each output pixel in one direction. */
 struct filters {
-    struct axis axis; /* what they are made for; zero: not made */
     struct filter *filters;
     int16_t *weights;
     int capacity, taps; /* filters; inputs of each */
+    struct axis axis;   /* what they are made for; zero: not made */
 };
 
 /* Memory of a thread that resizes, kept from picture to picture; zero at first. */

@@ -195,7 +195,7 @@ bool share_rows_like(const struct spec *spec, const long *full, long train_rows,
 bool share_rows(const struct spec *spec, long train_rows, long test_rows, struct row_shares *shares,
                 struct error *err)
 {
-    long full[SPEC_MAX_DEVICES];
+    long full[SPEC_MAX_DEVICES] = {0};
     return (!strategy_divides_rows(spec->strategy) || split_full(spec, train_rows, full, err)) &&
            share_rows_like(spec, full, train_rows, test_rows, shares, err);
 }

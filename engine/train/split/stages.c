@@ -50,10 +50,10 @@ static double best_from(const struct search *s, int stage, int from)
 static double solve(struct search *s, double limit)
 {
     s->limit = limit;
-    for (int stage = s->stages; stage-- > 0;)
-        for (int from = stage > 0 ? 1 : 0; from < (stage > 0 ? s->end : 1); from++)
+    for (int stage = s->stages - 1; stage > 0; stage--)
+        for (int from = 1; from < s->end; from++)
             *at(s, s->best, stage, from) = best_from(s, stage, from);
-    return *at(s, s->best, 0, 0);
+    return *at(s, s->best, 0, 0) = best_from(s, 0, 0);
 }
 
 static void sum_up(struct search *s)
@@ -84,7 +84,7 @@ static void choose(const struct search *s, int *chosen)
 bool stages_choose(const struct stage_costs *costs, int cuts, int stages, int *chosen,
                    struct error *err)
 {
-    if (stages > cuts + 1)
+    if (stages < 1 || stages > cuts + 1)
         return error_set(err, ERROR_USAGE, "%d stages: the network can be cut into %d at most",
                          stages, cuts + 1);
     const size_t size = (size_t)stages * ((size_t)cuts + 2) * sizeof(double);

@@ -143,6 +143,7 @@ static void start(void)
 {
     cuda_start();
     simgpu_hasten(100);
+    simgpu_short_autotune();
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 
 #include "tests/engine/device/cuda/cuda_fixture.h"
 #include "tests/reference/conformance.h"
+#include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"
 
 /* Stages of a network on simulated GPUs: what a pipeline is made of. */
@@ -56,12 +57,18 @@ START_TEST(evaluation_by_stages_is_one)
 }
 END_TEST
 
+static void start(void)
+{
+    cuda_start();
+    simgpu_short_autotune();
+}
+
 int main(void)
 {
     Suite *suite = suite_create("cuda stages");
     TCase *tc = tcase_create("stages");
     tcase_set_timeout(tc, 120);
-    tcase_add_checked_fixture(tc, cuda_start, cuda_finish);
+    tcase_add_checked_fixture(tc, start, cuda_finish);
     tcase_add_loop_test(tc, stages_of_small_networks_equal_the_whole, 0, conformance_nets / EVERY);
     tcase_add_loop_test(tc, so_do_those_of_rounded_numbers, 0, conformance_nets / 3);
     tcase_add_loop_test(tc, gradients_are_slopes_through_the_cuts, 0, conformance_nets / 3);

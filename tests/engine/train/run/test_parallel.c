@@ -65,15 +65,13 @@ START_TEST(every_optimizer_is_the_same_on_all_devices)
 {
     static const char *const optimizers[] = {"nesterov momentum=0.9", "adam weight-decay=0.01",
                                              "adamw", "rmsprop momentum=0.5"};
-    static const char *const divided[] = {"devices=cpu:0-2 split=weighted:3,0,1",
-                                          "devices=cpu:0-2 split=weighted:3,0,1 sync=central",
-                                          "devices=cpu:0-2 split=weighted:3,0,1 "
-                                          "sync=reduce-broadcast"};
+    static const char *const methods[] = {"allreduce", "central", "reduce-broadcast"};
     char *common =
         format("max-steps=10 batch=29 train-rows=92 lr=0.001 optimizer=%s", optimizers[_i]);
     struct outcome one = train("plain", common), many[3];
     for (int i = 0; i < 3; i++) {
-        char *settings = format("%s %s", common, divided[i]);
+        char *settings =
+            format("%s devices=cpu:0-2 split=weighted:3,0,1 sync=%s", common, methods[i]);
         many[i] = train("plain", settings);
         check_close(&one, &many[i], PLAIN_TOLERANCE, settings);
         check_same(&many[0], &many[i], settings);
