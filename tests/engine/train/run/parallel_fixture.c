@@ -9,7 +9,6 @@
 #include "base/rng.h"
 #include "engine/model/file.h"
 #include "engine/weights/file.h"
-#include "tests/recorder.h"
 #include "tests/support.h"
 
 enum { SIDE = 8, TRAIN_ROWS = 128, TEST_ROWS = 50, CLASSES = 10 };
@@ -30,6 +29,7 @@ static const char normalised_model[] =
 
 char *folder;
 double (*parallel_clock)(void);
+recorder_train *parallel_train;
 
 const int parallel_counts[PARALLEL_COUNTS] = {1, 2, 3, 8};
 
@@ -105,6 +105,7 @@ struct outcome train_until(const char *model, const char *settings, bool stop)
         format("model=%s data=%s/data save=%s lr=0.05 init=default devices=cpu:0 cpu-threads=1 %s",
                path, folder, file, settings);
     recorder_init(&rec, all);
+    rec.train = parallel_train;
     if (parallel_clock)
         rec.limits.clock = parallel_clock;
     rec.on_event = stop ? stop_after_first : NULL;

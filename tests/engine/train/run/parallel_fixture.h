@@ -6,6 +6,7 @@
 
 #include "engine/net/net.h"
 #include "engine/weights/weights.h"
+#include "tests/recorder.h"
 
 /*
  * Runs on real CPU devices, with small pictures made here, whose outcomes can be compared: 128 rows
@@ -22,6 +23,9 @@
 
 /* What the devices' passes are timed with, if not NULL. */
 extern double (*parallel_clock)(void);
+
+/* How they train, as of struct recorder. */
+extern recorder_train *parallel_train;
 
 /* Numbers of devices to try, and how each may split batches, with a short last one in every epoch.
  */
