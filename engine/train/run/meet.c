@@ -202,7 +202,7 @@ bool meet_share_weights(struct run *run, struct error *err)
            meet_share(run, &net->std_count, sizeof net->std_count, err);
 }
 
-/* The rows, or, where they are read while the run goes on, their labels. */
+/* The rows, or, where they are read during the run, their labels. */
 static bool add_rows(EVP_MD_CTX *digest, const struct dataset *set)
 {
     const int shape[] = {set->rows, set->channels, set->height, set->width, set->classes};
