@@ -3,7 +3,6 @@
 
 #include <check.h>
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,11 +158,9 @@ static void make_sum(struct host_threads *threads)
         for (size_t j = 0; j < first->count; j++)
             first->values[j] += other->values[j];
     }
-    for (int i = 1; i < threads->count; i++) {
-        struct sum *other = sum_of(threads, i, threads->made);
-        for (size_t j = 0; j < first->count; j++)
-            other->values[j] = first->everywhere ? first->values[j] : NAN;
-    }
+    for (int i = 1; first->everywhere && i < threads->count; i++)
+        memcpy(sum_of(threads, i, threads->made)->values, first->values,
+               first->count * sizeof *first->values);
     threads->made++;
     pthread_cond_broadcast(&threads->changed);
 }

@@ -51,8 +51,9 @@ struct outcome {
 void outcome_free(struct outcome *outcome);
 
 struct outcome train(const char *model, const char *settings);
-/* A run to its end, or stopped after its first step, when it has not evaluated anything yet. */
-struct outcome train_until(const char *model, const char *settings, bool stop);
+/* A run to its end, or asked to stop after this step: after the first one it has not evaluated
+ * anything yet. */
+struct outcome train_until(const char *model, const char *settings, long stop);
 
 /* Largest difference of one array's numbers, relative to the largest of them. */
 double difference(const struct net_param *param, const float *one, const float *other);
