@@ -65,8 +65,15 @@ static void take_progress(void *context, const struct run_progress *progress)
         recorder->on_progress(recorder, progress);
 }
 
+static bool train_within(struct recorder *recorder, const struct run_sink *sink)
+{
+    return run_train_within(&recorder->limits, &recorder->spec, 12, &recorder->keep,
+                            &recorder->control, sink, &recorder->err);
+}
+
 bool recorder_run(struct recorder *recorder)
 {
+    recorder_train *const train = recorder->train ? recorder->train : train_within;
     struct run_sink sink = {.event = take_event,
                             .progress = take_progress,
                             .predictions = recorder->on_predictions,
@@ -78,8 +85,7 @@ bool recorder_run(struct recorder *recorder)
     recorder->snapshots = 0;
     memset(recorder->phases, 0, sizeof recorder->phases);
     run_control_init(&recorder->control);
-    bool ok = run_train_within(&recorder->limits, &recorder->spec, 12, &recorder->keep,
-                               &recorder->control, &sink, &recorder->err);
+    bool ok = train(recorder, &sink);
     /* Whatever happened, the last event says how it ended, once. */
     ck_assert_int_eq(recorder_count(recorder, "end"), 1);
     json_t *end = json_array_get(recorder->events, json_array_size(recorder->events) - 1);

@@ -6,8 +6,15 @@
 
 #include "engine/train/run/run.h"
 
+struct recorder;
+
+/* How a recorder trains: its spec, as run_train_within() does it, with what it reports to `sink`.
+ */
+typedef bool recorder_train(struct recorder *recorder, const struct run_sink *sink);
+
 /* Runs a spec and keeps all it says. Any failure of the recorder itself fails the test. */
 struct recorder {
+    recorder_train *train; /* NULL: run_train_within() */
     struct spec spec;
     struct run_limits limits;
     struct run_keep keep; /* no checkpoints unless a test sets it */

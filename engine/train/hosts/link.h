@@ -34,8 +34,8 @@ struct host_link {
     bool (*broadcast)(void *context, int root, void *data, size_t bytes, struct error *err);
 
     /* Begin to replace `values` by their sums over all hosts, which each of them gets bit by bit
-     * alike, or, not `everywhere`, host 0 alone: elsewhere they are then undefined. They belong to
-     * the link until sum_end, which waits for all that was begun. */
+     * alike, or, not `everywhere`, host 0 alone: elsewhere they then stay. They belong to the link
+     * until sum_end, which waits for all that was begun. */
     bool (*sum_begin)(void *context, float *values, size_t count, bool everywhere,
                       struct error *err);
     bool (*sum_end)(void *context, struct error *err);

@@ -55,15 +55,23 @@ bool run_epoch(struct run *run, long epoch, struct error *err)
 }
 
 /* What the ranks counted, together. */
-static void hand_out_predictions(struct run *run)
+static bool hand_out_predictions(struct run *run, struct error *err)
 {
     const struct run_sink *sink = run->report.sink;
     if (!run->ranks.predictions || run->work.evaluated != &run->work.test)
-        return;
+        return true;
     struct confusion *all = &run->ranks.rank[0].confusion;
-    for (int i = 1; i < run->ranks.count; i++)
-        confusion_add(all, &run->ranks.rank[i].confusion);
-    sink->predictions(sink->context, all, run->work.data.class_names);
+    for (int i = 0; i < run->ranks.count; i++) {
+        const struct confusion *part = &run->ranks.rank[i].confusion;
+        const size_t counts = (size_t)part->classes * (size_t)part->classes;
+        if (!meet_share_of(run, i, part->counts, counts * sizeof *part->counts, err))
+            return false;
+        if (i > 0)
+            confusion_add(all, part);
+    }
+    if (sink->predictions)
+        sink->predictions(sink->context, all, run->work.data.class_names);
+    return true;
 }
 
 /* Every row is run exactly once, each device taking its share. */
@@ -103,9 +111,8 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
                          live_lr(run, run->metrics.steps - 1));
     metrics_evaluated(&run->metrics, validation, loss_sum / (double)set->rows,
                       (double)correct / (double)set->rows, clock_seconds() - begin);
-    hand_out_predictions(run);
-    *done = true;
-    return true;
+    *done = hand_out_predictions(run, err);
+    return *done;
 }
 
 /* The weights of the best epoch, from where they were saved, to all devices. */

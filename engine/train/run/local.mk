@@ -3,7 +3,6 @@ libtrain_a_SOURCES += \
 	%D%/command.c %D%/command.h \
 	%D%/control.c %D%/control.h \
 	%D%/epoch.c %D%/epoch.h \
-	%D%/event_log.c %D%/event_log.h \
 	%D%/learning.c %D%/learning.h \
 	%D%/live_change.c %D%/live_change.h \
 	%D%/load_balance.c %D%/load_balance.h \

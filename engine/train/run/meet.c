@@ -158,10 +158,20 @@ bool meet(struct run *run, struct error *err)
     return true;
 }
 
-bool meet_share(struct run *run, void *data, size_t bytes, struct error *err)
+static bool share(struct run *run, int host, void *data, size_t bytes, struct error *err)
 {
     struct host_link *link = run->ranks.link;
-    return !link || bytes == 0 || link->broadcast(link->context, 0, data, bytes, err);
+    return !link || bytes == 0 || link->broadcast(link->context, host, data, bytes, err);
+}
+
+bool meet_share(struct run *run, void *data, size_t bytes, struct error *err)
+{
+    return share(run, 0, data, bytes, err);
+}
+
+bool meet_share_of(struct run *run, int rank, void *data, size_t bytes, struct error *err)
+{
+    return share(run, run->ranks.link ? host_map_find(&run->ranks.map, rank) : 0, data, bytes, err);
 }
 
 /* What a run begins with when it resumes. */
@@ -198,7 +208,7 @@ bool meet_share_weights(struct run *run, struct error *err)
            meet_share(run, &net->std_count, sizeof net->std_count, err);
 }
 
-/* The rows, or, where they are read while the run goes on, their labels. */
+/* The rows, or, where they are read during the run, their labels. */
 static bool add_rows(EVP_MD_CTX *digest, const struct dataset *set)
 {
     const int shape[] = {set->rows, set->channels, set->height, set->width, set->classes};

@@ -31,6 +31,8 @@ bool meet(struct run *run, struct error *err);
 bool meet_is_first(const struct run *run);
 /* `data` of the first host goes to all. */
 bool meet_share(struct run *run, void *data, size_t bytes, struct error *err);
+/* Likewise that of the host which has this rank. */
+bool meet_share_of(struct run *run, int rank, void *data, size_t bytes, struct error *err);
 /* The initial weights go to all, or, resumed, the checkpoint that the first host has read. */
 bool meet_share_weights(struct run *run, struct error *err);
 /* Have all hosts the same rows? */

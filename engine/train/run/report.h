@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/board/board.h"
-#include "engine/train/run/event_log.h"
+#include "engine/board/event_log.h"
 #include "engine/train/run/run.h"
 #include "engine/train/split/balance.h"
 #include "engine/train/step/ranks.h"

@@ -149,7 +149,10 @@ bool run_train_over(struct host_link *link, const struct run_limits *limits,
                     const struct spec *spec, long run_number, const struct run_keep *keep,
                     struct run_control *control, const struct run_sink *sink, struct error *err)
 {
+    static const struct run_sink nobody;
     struct run *run = calloc(1, sizeof *run);
+    if (link && link->index > 0)
+        sink = &nobody;
     if (!run) {
         error_memory(err, "run");
         return end_unbegun(sink, err);

@@ -9,7 +9,6 @@
 #include "base/rng.h"
 #include "engine/model/file.h"
 #include "engine/weights/file.h"
-#include "tests/recorder.h"
 #include "tests/support.h"
 
 enum { SIDE = 8, TRAIN_ROWS = 128, TEST_ROWS = 50, CLASSES = 10 };
@@ -30,6 +29,7 @@ static const char normalised_model[] =
 
 char *folder;
 double (*parallel_clock)(void);
+recorder_train *parallel_train;
 
 const int parallel_counts[PARALLEL_COUNTS] = {1, 2, 3, 8};
 
@@ -87,14 +87,15 @@ void outcome_free(struct outcome *outcome)
     net_free(outcome->net);
 }
 
-static void stop_after_first(struct recorder *rec, const char *kind, json_t *event)
+static long stop_at; /* step */
+
+static void stop_there(struct recorder *rec, const char *kind, json_t *event)
 {
-    (void)event;
-    if (strcmp(kind, "step") == 0)
-        atomic_store(&rec->control.stop, RUN_STOP_STEP);
+    if (recorder_step(kind, event) == stop_at)
+        run_control_stop(&rec->control, RUN_STOP_STEP);
 }
 
-struct outcome train_until(const char *model, const char *settings, bool stop)
+struct outcome train_until(const char *model, const char *settings, long stop)
 {
     struct outcome outcome = {.net = NULL};
     struct recorder rec;
@@ -105,10 +106,12 @@ struct outcome train_until(const char *model, const char *settings, bool stop)
         format("model=%s data=%s/data save=%s lr=0.05 init=default devices=cpu:0 cpu-threads=1 %s",
                path, folder, file, settings);
     recorder_init(&rec, all);
+    rec.train = parallel_train;
     if (parallel_clock)
         rec.limits.clock = parallel_clock;
-    rec.on_event = stop ? stop_after_first : NULL;
-    ck_assert_msg(recorder_run(&rec) != stop, "%s: %s", all, rec.err.text);
+    stop_at = stop;
+    rec.on_event = stop ? stop_there : NULL;
+    ck_assert_msg(recorder_run(&rec) == !stop, "%s: %s", all, rec.err.text);
     struct net_shape shape = {1, SIDE, SIDE};
     ck_assert_msg(net_load(path, shape, CLASSES, &outcome.net, &err) &&
                       weights_create(outcome.net, &outcome.weights, &err) &&
@@ -130,7 +133,7 @@ struct outcome train_until(const char *model, const char *settings, bool stop)
 
 struct outcome train(const char *model, const char *settings)
 {
-    return train_until(model, settings, false);
+    return train_until(model, settings, 0);
 }
 
 double difference(const struct net_param *param, const float *one, const float *other)

@@ -6,6 +6,7 @@
 
 #include "engine/net/net.h"
 #include "engine/weights/weights.h"
+#include "tests/recorder.h"
 
 /*
  * Runs on real CPU devices, with small pictures made here, whose outcomes can be compared: 128 rows
@@ -22,6 +23,9 @@
 
 /* What the devices' passes are timed with, if not NULL. */
 extern double (*parallel_clock)(void);
+
+/* How they train, as of struct recorder. */
+extern recorder_train *parallel_train;
 
 /* Numbers of devices to try, and how each may split batches, with a short last one in every epoch.
  */
@@ -47,8 +51,9 @@ struct outcome {
 void outcome_free(struct outcome *outcome);
 
 struct outcome train(const char *model, const char *settings);
-/* A run to its end, or stopped after its first step, when it has not evaluated anything yet. */
-struct outcome train_until(const char *model, const char *settings, bool stop);
+/* A run to its end, or asked to stop after this step: after the first one it has not evaluated
+ * anything yet. */
+struct outcome train_until(const char *model, const char *settings, long stop);
 
 /* Largest difference of one array's numbers, relative to the largest of them. */
 double difference(const struct net_param *param, const float *one, const float *other);

@@ -159,7 +159,7 @@ START_TEST(stopped_run_saves_those_statistics)
     char *many = format("batch=24 order=sequential lr=0 devices=cpu:0-2 split=weighted:0,1,1 "
                         "sync=%s",
                         _i ? "central" : "allreduce");
-    struct outcome all = train_until("normalised", many, true);
+    struct outcome all = train_until("normalised", many, 1);
     struct outcome shard =
         train("normalised", "batch=12 train-rows=12 order=sequential max-steps=1 lr=0");
     for (int i = 0; i < all.net->param_count; i++)

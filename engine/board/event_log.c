@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/run/event_log.h"
+#include "engine/board/event_log.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/engine/train/run/hosts_fixture.h"
+#include "tests/engine/train/run/parallel_fixture.h"
+#include "tests/fakes/posing_backend.h"
+#include "tests/suites.h"
+#include "tests/support.h"
+
+/*
+ * What training over hosts must mean: devices of several hosts do what as many devices of one host
+ * do, and one device does. Two devices sum their gradients in the same order wherever they are, so
+ * there every bit is the same.
+ */
+
+static const char *const methods[] = {"allreduce", "reduce-broadcast", "central"};
+static const char *const models[] = {"plain", "normalised"};
+enum { METHODS = 3, MODELS = 2 };
+
+static const char two_hosts[] = "devices=h1/cpu:0,h2/cpu:0";
+
+/* What two devices of one host do, these of two hosts must do in every bit. */
+static void check_two_hosts(const char *model, const char *settings)
+{
+    char *one = format("devices=cpu:0-1 %s", settings);
+    char *two = format("%s %s", two_hosts, settings);
+    struct outcome near = train(model, one), far = train(model, two);
+    check_same(&near, &far, settings);
+    ck_assert(near.test_acc == far.test_acc);
+    ck_assert_int_eq(hosts_seen.count, 2);
+    outcome_free(&near);
+    outcome_free(&far);
+    free(two);
+    free(one);
+}
+
+START_TEST(two_hosts_equal_two_devices)
+{
+    const char *model = models[_i % MODELS], *method = methods[_i / MODELS];
+    for (int split = 0; split < PARALLEL_SPLITS; split++) {
+        char *settings = format("max-steps=10 %s split=%s sync=%s", parallel_splits[split].batches,
+                                parallel_splits[split].rule[1], method);
+        check_two_hosts(model, settings);
+        free(settings);
+    }
+    ck_assert_int_gt(hosts_seen.sums, 0);
+}
+END_TEST
+
+/* Everything that has numbers of its own, is random, or chooses by what was evaluated. */
+static const struct {
+    const char *model, *settings;
+} kinds[] = {
+    {"plain", "max-steps=10 momentum=0.9 weight-decay=0.01"},
+    {"normalised", "max-steps=10 optimizer=adam lr=0.001 clip-norm=0.5 ema=0.9"},
+    {"normalised", "max-steps=10 sync-bn=yes split=weighted:2,1"},
+    {"normalised", "epochs=3 split=weighted:1,0 momentum=0.9"},
+    {"normalised", "epochs=3 split=weighted:0,1 sync-bn=yes ema=0.75"},
+    {"plain", "max-steps=10 augment=flip-crop label-smoothing=0.1"},
+    {"normalised", "epochs=0"},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+START_TEST(every_setting_is_the_same_over_hosts)
+{
+    for (int i = 0; i < METHODS; i++) {
+        char *settings =
+            format("batch=29 train-rows=92 %s sync=%s", kinds[_i].settings, methods[i]);
+        check_two_hosts(kinds[_i].model, settings);
+        free(settings);
+    }
+}
+END_TEST
+
+/* The weights of the best epoch are in a file of the first host; those to begin with as well. */
+START_TEST(chooses_the_same_epoch)
+{
+    char *init = format("%s/weights", folder);
+    char *best = format("%s/best", folder);
+    char *begin = format("%s/begin.safetensors", folder);
+    struct outcome before = train("normalised", "epochs=2 batch=29");
+    ck_assert_int_eq(rename(init, begin), 0);
+    char *settings = format("init=%s batch=29 epochs=8 lr=0.2 validation=0.25 patience=2 "
+                            "save-best=%s ema=%s sync=%s",
+                            begin, best, _i % 2 ? "0.5" : "0", methods[_i / 2]);
+    check_two_hosts("normalised", settings);
+    outcome_free(&before);
+    free(settings);
+    free(begin);
+    free(best);
+    free(init);
+}
+END_TEST
+
+/* Before any evaluation has passed them round. The hosts hear of the end with the next step. */
+START_TEST(stopped_run_saves_the_statistics_of_another_host)
+{
+    char *settings = format("batch=24 split=weighted:0,1 sync=%s", methods[_i]);
+    char *one = format("devices=cpu:0-1 %s", settings);
+    char *two = format("%s %s", two_hosts, settings);
+    struct outcome near = train_until("normalised", one, 2);
+    struct outcome far = train_until("normalised", two, 1);
+    check_same(&near, &far, settings);
+    outcome_free(&near);
+    outcome_free(&far);
+    free(two);
+    free(one);
+    free(settings);
+}
+END_TEST
+
+static const struct {
+    const char *devices, *weights;
+} layouts[] = {
+    {"h1/cpu:0-1,h2/cpu:0", "weighted:0,1,2"},
+    {"h1/cpu:0,h2/cpu:0-2", "weighted:1,0,0,2"},
+    {"h1/cpu:0,h2/cpu:0,h3/cpu:0", "weighted:1,0,2"},
+    {"h1/cpu:0,h2/cpu:0,h3/cpu:0-1,h4/cpu:7", "weighted:0,2,0.5,1,1"},
+};
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+/* As many devices as there may be: their sums are rounded otherwise, but always alike. */
+START_TEST(any_hosts_equal_one_device)
+{
+    static const struct {
+        const char *model, *settings;
+        double tolerance;
+    } of[] = {
+        {"plain", "momentum=0.9 weight-decay=0.01", PLAIN_TOLERANCE},
+        {"normalised", "sync-bn=yes", NORMALISED_TOLERANCE},
+    };
+    const char *model = of[_i / LAYOUTS].model;
+    char *common = format("max-steps=10 batch=29 train-rows=92 %s", of[_i / LAYOUTS].settings);
+    struct outcome one = train(model, common), first = {.net = NULL};
+    for (int i = 0; i < 2 * METHODS; i++) {
+        char *settings =
+            format("%s devices=%s split=%s sync=%s", common, layouts[_i % LAYOUTS].devices,
+                   i % 2 ? layouts[_i % LAYOUTS].weights : "chunk", methods[i / 2]);
+        struct outcome many = train(model, settings), again = train(model, settings);
+        check_close(&one, &many, of[_i / LAYOUTS].tolerance, settings);
+        check_same(&many, &again, settings);
+        outcome_free(&again);
+        if (i == 0)
+            first = many;
+        else if (i % 2 == 0)
+            check_same(&first, &many, settings);
+        if (i > 0)
+            outcome_free(&many);
+        free(settings);
+    }
+    outcome_free(&first);
+    outcome_free(&one);
+    free(common);
+}
+END_TEST
+
+/* Memory that only the backend reaches, and two kinds of devices that lay out values otherwise. */
+START_TEST(gradients_of_other_devices_go_through_the_host)
+{
+    static const char *const devices[][2] = {{"cuda:0-1", "h1/cuda:0,h2/cuda:1"},
+                                             {"cpu:0,cuda:1", "h1/cpu:0,h2/cuda:1"},
+                                             {"cuda:0,cpu:1", "h1/cuda:0,h2/cpu:1"}};
+    for (int i = 0; i < MODELS * METHODS; i++) {
+        char *settings = format("max-steps=10 batch=29 train-rows=92 split=weighted:%s sync=%s",
+                                i % 2 ? "2,1" : "0,1", methods[i / MODELS]);
+        char *one = format("devices=%s %s", devices[_i][0], settings);
+        char *two = format("devices=%s %s", devices[_i][1], settings);
+        struct outcome near = train(models[i % MODELS], one), far = train(models[i % MODELS], two);
+        check_same(&near, &far, two);
+        outcome_free(&near);
+        outcome_free(&far);
+        free(two);
+        free(one);
+        free(settings);
+    }
+    ck_assert_int_eq(atomic_load(&posing.misuse), 0);
+    ck_assert_int_eq(atomic_load(&posing.opened), atomic_load(&posing.closed));
+    ck_assert_int_eq(atomic_load(&posing.stages), 0);
+}
+END_TEST
+
+/* By times that all hosts are told, so all take the same shares at the same step. */
+START_TEST(shares_change_alike_on_all_hosts)
+{
+    char *settings = format("batch=29 train-rows=92 epochs=6 split=auto sync=%s", methods[_i]);
+    char *one = format("devices=cuda:0-1 %s", settings);
+    char *two = format("devices=h1/cuda:0,h2/cuda:1 %s", settings);
+    posing.row_s[0] = 1;
+    posing.row_s[1] = 10;
+    parallel_clock = posing_clock;
+    struct outcome near = train("normalised", one), far = train("normalised", two);
+    ck_assert_int_eq(near.share_changes, 1);
+    ck_assert_int_eq(far.share_changes, 1);
+    check_same(&near, &far, settings);
+    outcome_free(&near);
+    outcome_free(&far);
+    free(two);
+    free(one);
+    free(settings);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("hosts");
+    TCase *tcase = add_parallel_case(suite, "hosts");
+    parallel_train = train_over_hosts;
+    tcase_add_loop_test(tcase, two_hosts_equal_two_devices, 0, MODELS * METHODS);
+    tcase_add_loop_test(tcase, every_setting_is_the_same_over_hosts, 0, KINDS);
+    tcase_add_loop_test(tcase, chooses_the_same_epoch, 0, 2 * METHODS);
+    tcase_add_loop_test(tcase, stopped_run_saves_the_statistics_of_another_host, 0, METHODS);
+    tcase_add_loop_test(tcase, any_hosts_equal_one_device, 0, 2 * LAYOUTS);
+    tcase_add_loop_test(tcase, gradients_of_other_devices_go_through_the_host, 0, 3);
+    tcase_add_loop_test(tcase, shares_change_alike_on_all_hosts, 0, METHODS);
+    return run_suites(suite, NULL);
+}
