@@ -128,7 +128,7 @@ static void take_line(struct conversation *c, const char *line)
     json_decref(object);
 }
 
-/* How much a line tells of why a launcher ended. */
+/* How much a line says about why a launcher ended. */
 static int weight_of(const char *line)
 {
     if (strspn(line, " -*=") == strlen(line))
@@ -224,7 +224,7 @@ static bool explain(struct conversation *c, struct error *err)
     if (c->launcher.exited)
         return error_set(err, ERROR_LOST, "the launcher has ended with exit status %d",
                          c->launcher.status);
-    return error_set(err, ERROR_LOST, "the launcher has ended without a word");
+    return error_set(err, ERROR_LOST, "the launcher has ended and says nothing");
 }
 
 static bool converse(struct conversation *c, struct error *err)

@@ -30,7 +30,7 @@ struct option {
 };
 
 #define COMMANDS_MAX  32
-#define OPTIONS_MAX   64
+#define OPTIONS_MAX   96
 #define ARGUMENTS_MAX 64      /* of most commands that take several */
 #define ARGUMENTS_ANY INT_MAX /* as many as the system lets through */
 

@@ -134,6 +134,22 @@ static void write_reading(struct page *page, const struct run_details *details,
     page_paragraph(page, STYLE_NORMAL, text);
 }
 
+/* Of a run over several hosts. */
+static void write_network(struct page *page, const struct measure *measure,
+                          const struct measured_time *time)
+{
+    struct figure busy, hidden, gradients, speed;
+    char text[200];
+    snprintf(text, sizeof text,
+             "network: busy %s of the time, %s hidden behind computing; %s of gradients a step, "
+             "%s/s sent by each host",
+             figure_percent(&busy, time->network_s / time->seconds),
+             figure_percent(&hidden, fmax(0, time->network_s - time->sync_s) / time->seconds),
+             figure_bytes(&gradients, measure->step_bytes),
+             figure_bytes(&speed, time->network_bytes / time->network_s));
+    page_paragraph(page, STYLE_NORMAL, text);
+}
+
 void section_time(struct page *page, const struct ui *ui, const struct state_run *run)
 {
     const struct measure *measure = &ui->details.measure;
@@ -155,6 +171,8 @@ void section_time(struct page *page, const struct ui *ui, const struct state_run
     for (int i = 0; i < PARTS; i++)
         parts[i].share = parts[i].seconds / time.seconds;
     write_reading(page, &ui->details, parts, PARTS);
+    if (time.network_s > 0)
+        write_network(page, measure, &time);
     for (int i = 0; i < PARTS; i++) {
         int y = page_next(page), x = page->area.x, w = page->area.w;
         struct figure f;

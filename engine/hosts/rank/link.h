@@ -21,7 +21,7 @@ bool link_open(MPI_Comm comm, const struct host_list *hosts, double limit_s, str
                struct error *err);
 struct host_link *link_of(struct mpi_link *link);
 
-/* Do what is to be done now, and rest for as long as that is not urgent. False: a host has failed,
+/* Do what has to be done now, and rest for as long as that is not urgent. False: a host has failed,
  * and all others have been told as far as that is possible. */
 bool link_serve(struct mpi_link *link);
 

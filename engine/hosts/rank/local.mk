@@ -4,8 +4,11 @@ bin_PROGRAMS += dpartui-rank
 endif
 dpartui_rank_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS) $(MPI_CFLAGS)
 dpartui_rank_SOURCES = \
+	%D%/calls.c %D%/calls.h \
 	%D%/link.c %D%/link.h \
+	%D%/link_state.h \
 	%D%/main.c \
+	%D%/messages.c %D%/messages.h \
 	%D%/order.c %D%/order.h \
 	%D%/sense.c %D%/sense.h \
 	%D%/talk.c %D%/talk.h

@@ -37,7 +37,7 @@ static const char help[] =
  * ends all others when it ends. */
 static const double LINGER_S = 5;
 
-/* What is to be done, and the threads that do it. */
+/* What has to be done, and the threads that do it. */
 struct job {
     struct spec spec;
     long number;
@@ -215,10 +215,9 @@ int main(int argc, char **argv)
     struct job job = {.err = ERROR_INIT};
     struct error err = ERROR_INIT;
     int given, rank = 0;
-    if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        return fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        print("dpartui-rank " PACKAGE_VERSION "\n");
+    const bool version = argc == 2 && strcmp(argv[1], "--version") == 0;
+    if (version || (argc == 2 && strcmp(argv[1], "--help") == 0)) {
+        print("%s", version ? "dpartui-rank " PACKAGE_VERSION "\n" : help);
         return fflush(stdout) || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     if (argc > 1) {

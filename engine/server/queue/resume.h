@@ -15,7 +15,7 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
                   json_t **result, struct error *err);
 
 /*
- * A run that has lost a host (`why`) goes on, as restart `number` of those it may have, from its
+ * Continue a run that has lost a host (`why`), as restart `number` of those it may have, from its
  * newest checkpoint, or from its beginning, without having ended for those who follow it. *steps:
  * of the checkpoint; -1: there is none.
  */
