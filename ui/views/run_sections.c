@@ -134,15 +134,13 @@ static void write_reading(struct page *page, const struct run_details *details,
     page_paragraph(page, STYLE_NORMAL, text);
 }
 
-/* Of a run over several hosts. */
 static void write_network(struct page *page, const struct measure *measure,
                           const struct measured_time *time)
 {
     struct figure busy, hidden, gradients, speed;
     char text[200];
     snprintf(text, sizeof text,
-             "network: busy %s of the time, %s hidden behind computing; %s of gradients a step, "
-             "%s/s sent by each host",
+             "network: busy %s, %s hidden behind computing; %s of gradients a step, %s/s a host",
              figure_percent(&busy, time->network_s / time->seconds),
              figure_percent(&hidden, fmax(0, time->network_s - time->sync_s) / time->seconds),
              figure_bytes(&gradients, measure->step_bytes),
@@ -152,6 +150,7 @@ static void write_network(struct page *page, const struct measure *measure,
 
 void section_time(struct page *page, const struct ui *ui, const struct state_run *run)
 {
+    (void)run;
     const struct measure *measure = &ui->details.measure;
     const struct measured_time time = measure_time(measure);
     struct time_part parts[] = {
@@ -161,7 +160,6 @@ void section_time(struct page *page, const struct ui *ui, const struct state_run
         {"evaluating", time.eval_s, 0},
     };
     enum { PARTS = sizeof parts / sizeof parts[0] };
-    (void)run;
     page_title(page, "Where the time went%s",
                measure->count == 0 || measure_is_warm_up(measure) ? "" : " after the first epoch");
     if (!(time.seconds > 0)) {
