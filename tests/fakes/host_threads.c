@@ -265,6 +265,8 @@ struct host_threads *host_threads_create(const struct host_list *hosts)
 
 void host_threads_free(struct host_threads *threads)
 {
+    if (!threads)
+        return;
     pthread_cond_destroy(&threads->changed);
     pthread_mutex_destroy(&threads->lock);
     free(threads);

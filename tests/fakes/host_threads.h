@@ -4,9 +4,9 @@
 #include "engine/train/hosts/link.h"
 
 /*
- * The hosts of a run as threads of one process. It is stricter than a network: sums are made before anyone waits for
- * them, by whoever begins last, and hosts that call different functions fail the test, as does a
- * host that waits too long.
+ * The hosts of a run as threads of one process. It is stricter than a network: sums are made before
+ * anyone waits for them, by whoever begins last, and hosts that call different functions fail the
+ * test, as does a host that waits too long.
  */
 struct host_threads;
 

@@ -198,6 +198,10 @@ static bool run_plan(struct device *device, struct plan *plan, const struct batc
     posing_check(batch->next_rows == 0 || batch->next_index);
     if (training && !posing_fault(POSING_PASS, err))
         return false;
+    if (!training) {
+        usleep(posing.evaluation_us);
+        atomic_fetch_add(&posing.evaluations, 1);
+    }
     /* Code takes its time to load, not the same everywhere. */
     if (training && mine.passes == 1)
         usleep(20000U * (unsigned)mine.index);

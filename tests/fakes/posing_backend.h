@@ -34,8 +34,10 @@ struct posing {
     bool has_collective, collective_refuses;
     bool collective_breaks;    /* when joined, rather than when created */
     struct device_facts facts; /* of every posing device */
-    double row_s[4];   /* what posing_clock takes each row for, on the devices of these indices */
-    atomic_bool go_on; /* hanging devices come back */
+    double row_s[4]; /* what posing_clock takes each row for, on the devices of these indices */
+    unsigned evaluation_us;       /* that a pass of an evaluation takes at least */
+    atomic_int evaluations;       /* such passes */
+    atomic_bool go_on;            /* hanging devices come back */
     atomic_int opened, closed;    /* posing devices */
     atomic_int joined, left;      /* of groups of devices */
     atomic_int stages;            /* not yet given back */

@@ -81,13 +81,17 @@ static void look(struct run *run, struct watch *watch)
         } else if (now - watch->last_sign > watch->limit_s) {
             abort_stalled(&run->ranks, watch->limit_s);
         }
-        if (barrier_abort_reason(run->ranks.barrier, &culprit, &reason))
+        if (barrier_abort_reason(run->ranks.barrier, &culprit, &reason)) {
             watch->give_up = now + run->limits.grace_s;
+            /* One of the ranks here may be waiting for other hosts, which wait for this one. */
+            if (link)
+                link->fail(link->context, &reason);
+        }
     }
     progress_tick(run);
 }
 
-bool run_command(struct run *run, worker_task task, double work_flops, struct error *err)
+bool run_task(struct run *run, worker_task task, double work_flops, struct error *err)
 {
     int culprit;
     struct watch watch = {
@@ -101,7 +105,12 @@ bool run_command(struct run *run, worker_task task, double work_flops, struct er
         if (watch.give_up > 0 && clock_seconds() > watch.give_up)
             break;
     }
-    return !barrier_abort_reason(run->ranks.barrier, &culprit, err) && meet(run, err);
+    return !barrier_abort_reason(run->ranks.barrier, &culprit, err);
+}
+
+bool run_command(struct run *run, worker_task task, double work_flops, struct error *err)
+{
+    return run_task(run, task, work_flops, err) && meet(run, err);
 }
 
 bool run_swap_average(struct run *run, struct error *err)

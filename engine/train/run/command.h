@@ -8,6 +8,8 @@
  * on devices that hang. `work_flops` is the work of the busiest device. After a failure no further
  * task can be run.
  */
+bool run_task(struct run *run, worker_task task, double work_flops, struct error *err);
+/* Likewise on all hosts, of which each then knows what the others' ranks have done. */
 bool run_command(struct run *run, worker_task task, double work_flops, struct error *err);
 
 /* Where the run keeps an average of its weights: they change places, for tasks that evaluate or

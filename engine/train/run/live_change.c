@@ -102,19 +102,39 @@ bool live_wait_while_paused(struct run *run, double *paused_s, struct error *err
     return report_retune(run, "resume", NULL, NULL, err);
 }
 
+/* From here on no other number of epochs can be asked for, unless one has been: then *closed is
+ * false. */
+static bool close_epochs(struct run *run, bool *closed, struct error *err)
+{
+    long none = 0;
+    *closed = meet_is_first(run) &&
+              atomic_compare_exchange_strong(&run->meeting.asked->epochs, &none, RUN_EPOCHS_FINAL);
+    return meet_share(run, closed, sizeof *closed, err);
+}
+
+/* From here on a stop after the epoch cannot be cancelled, if one has been asked for: *stops. */
+static bool close_stop(struct run *run, bool *stops, struct error *err)
+{
+    int asked = RUN_STOP_EPOCH;
+    *stops = meet_is_first(run) &&
+             atomic_compare_exchange_strong(&run->meeting.asked->stop, &asked, RUN_STOP_STEP);
+    if (!meet_share(run, stops, sizeof *stops, err))
+        return false;
+    if (*stops)
+        run_control_stop(run->live.control, RUN_STOP_STEP);
+    return true;
+}
+
 bool live_settle(struct run *run, bool *done, struct error *err)
 {
-    long none;
-    do {
+    bool settled = false;
+    while (!settled) {
         if (!live_take_changes(run, err))
             return false;
         *done = run->metrics.steps == run->live.total_steps || *run->best.reason;
-        none = 0;
-    } while (*done &&
-             !atomic_compare_exchange_strong(&run->live.control->epochs, &none, RUN_EPOCHS_FINAL));
-    int asked = RUN_STOP_EPOCH;
-    /* From here on it cannot be cancelled. */
-    run->stopped =
-        !*done && atomic_compare_exchange_strong(&run->live.control->stop, &asked, RUN_STOP_STEP);
-    return true;
+        settled = !*done;
+        if (*done && (!close_epochs(run, &settled, err) || (!settled && !meet(run, err))))
+            return false;
+    }
+    return *done || close_stop(run, &run->stopped, err);
 }

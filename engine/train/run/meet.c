@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 
 /* What a host says of one of its devices. */
@@ -40,6 +41,13 @@ static struct step_part *part_of(struct run *run, struct rank *rank)
 bool meet_is_first(const struct run *run)
 {
     return !run->ranks.link || run->ranks.link->index == 0;
+}
+
+bool meet_goes_well(const struct run *run)
+{
+    const struct host_link *link = run->ranks.link;
+    struct error ignored = ERROR_INIT;
+    return !link || link->check(link->context, &ignored);
 }
 
 bool meet_begin(struct run *run, struct error *err)
@@ -132,6 +140,21 @@ static void take_devices(struct run *run, int host, const struct told *told)
     }
 }
 
+/* The first rank's, so that the run's own thread is there for its viewers while others are slow. */
+static bool gather(void *context, int index, struct error *err)
+{
+    const struct ranks *ranks = context;
+    struct run *run = ranks->owner;
+    const struct meeting *meeting = &run->meeting;
+    struct host_link *link = ranks->link;
+    if (index != ranks->first)
+        return true;
+    atomic_store(&run->ranks.ends[0].waits, true);
+    const bool ok = link->gather(link->context, meeting->own, meeting->bytes, meeting->all, err);
+    atomic_store(&run->ranks.ends[0].waits, false);
+    return ok;
+}
+
 bool meet(struct run *run, struct error *err)
 {
     struct meeting *meeting = &run->meeting;
@@ -143,8 +166,9 @@ bool meet(struct run *run, struct error *err)
         tell_requests(run, own);
     own->cut = atomic_load(&run->ranks.cut);
     tell_devices(run, own);
-    if (!link->gather(link->context, own, meeting->bytes, meeting->all, err))
+    if (!run_task(run, gather, 0, err))
         return false;
+    bool cut = false;
     for (int h = 0; h < link->hosts.count; h++) {
         const struct told *told =
             (struct told *)(void *)(meeting->all + (size_t)h * meeting->bytes);
@@ -152,9 +176,10 @@ bool meet(struct run *run, struct error *err)
             take_requests(run, told);
         if (h != link->index)
             take_devices(run, h, told);
-        if (told->cut)
-            atomic_store(&run->ranks.cut, true);
+        cut = cut || told->cut;
     }
+    /* Not what has been asked for since: the others will hear of that next time. */
+    atomic_store(&run->ranks.cut, cut);
     return true;
 }
 

@@ -27,6 +27,8 @@ void meet_end(struct run *run);
 /* After a task that has been done here. */
 bool meet(struct run *run, struct error *err);
 
+/* Has no host failed? At once. */
+bool meet_goes_well(const struct run *run);
 /* Is this the host that reports, and writes all files? */
 bool meet_is_first(const struct run *run);
 /* `data` of the first host goes to all. */

@@ -126,7 +126,7 @@ bool progress_reading(void *context, long done, long total)
     run->progress.read = done;
     run->progress.to_read = total;
     progress_tick(run);
-    return run_control_stop_asked(run->live.control) < RUN_STOP_STEP;
+    return run_control_stop_asked(run->meeting.asked) < RUN_STOP_STEP && meet_goes_well(run);
 }
 
 void progress_tick(struct run *run)

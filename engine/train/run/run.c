@@ -41,7 +41,7 @@ static bool train(struct run *run, struct error *err)
         return false;
     if (done) {
         /* Nothing to train: evaluate the initial weights. The devices are not prepared for more. */
-        atomic_store(&run->live.control->epochs, RUN_EPOCHS_FINAL);
+        atomic_store(&run->meeting.asked->epochs, RUN_EPOCHS_FINAL);
         if (!run_evaluate(run, &evaluated, err))
             return false;
         run->stopped = !evaluated;

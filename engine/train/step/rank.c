@@ -46,13 +46,21 @@ static bool is_culprit(const struct rank *rank)
            culprit == rank_here(rank);
 }
 
+/* Has another host failed? Then *err says why, which is no fault of this one's ranks. */
+static bool others_failed(const struct ranks *ranks, struct error *err)
+{
+    const struct host_link *link = ranks->link;
+    return link && !link->check(link->context, err);
+}
+
 void rank_conclude(void *context, int index, bool ok, struct error *err)
 {
     struct rank *rank = &((struct ranks *)context)->rank[index];
     if (!ok) {
-        if (!strstr(err->text, rank->name))
+        const bool own = !others_failed(rank->ranks, err);
+        if (own && !strstr(err->text, rank->name))
             error_prefix(err, "%s", rank->name);
-        barrier_abort(rank->ranks->barrier, rank_here(rank), err);
+        barrier_abort(rank->ranks->barrier, own ? rank_here(rank) : -1, err);
         rank_show(rank, is_culprit(rank) ? ACTIVITY_FAILED : ACTIVITY_IDLE);
         if (rank->device && rank->backend->rest)
             (void)rank->backend->rest(rank->device);

@@ -95,12 +95,16 @@ static void end(struct other *other, bool ok)
     spec_free(&other->spec);
 }
 
+/* Until the next run: a device that hung may come back and use its link. */
+static struct host_threads *threads;
+
 static bool train_on_all(struct recorder *first, const struct host_list *hosts,
                          const struct run_sink *sink)
 {
     struct other *others = calloc((size_t)hosts->count, sizeof *others);
-    struct host_threads *threads = host_threads_create(hosts);
     ck_assert_ptr_nonnull(others);
+    host_threads_free(threads);
+    threads = host_threads_create(hosts);
     memset(&hosts_seen, 0, sizeof hosts_seen);
     hosts_seen.count = hosts->count;
     if (hosts_change)
@@ -113,7 +117,6 @@ static bool train_on_all(struct recorder *first, const struct host_list *hosts,
         end(&others[i], ok);
     hosts_seen.err[0] = first->err;
     hosts_seen.sums = host_threads_sums(threads);
-    host_threads_free(threads);
     free(others);
     return ok;
 }

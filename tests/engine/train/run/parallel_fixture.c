@@ -95,39 +95,46 @@ static void stop_there(struct recorder *rec, const char *kind, json_t *event)
         run_control_stop(&rec->control, RUN_STOP_STEP);
 }
 
-struct outcome train_until(const char *model, const char *settings, long stop)
+void parallel_begin(struct recorder *rec, const char *model, const char *settings)
+{
+    char *all = format("model=%s/%s.conf data=%s/data save=%s/weights lr=0.05 init=default "
+                       "devices=cpu:0 cpu-threads=1 %s",
+                       folder, model, folder, folder, settings);
+    recorder_init(rec, all);
+    rec->train = parallel_train;
+    if (parallel_clock)
+        rec->limits.clock = parallel_clock;
+    free(all);
+}
+
+struct outcome parallel_outcome(const struct recorder *rec)
 {
     struct outcome outcome = {.net = NULL};
-    struct recorder rec;
     struct error err = ERROR_INIT;
-    char *path = format("%s/%s.conf", folder, model);
-    char *file = format("%s/weights", folder);
-    char *all =
-        format("model=%s data=%s/data save=%s lr=0.05 init=default devices=cpu:0 cpu-threads=1 %s",
-               path, folder, file, settings);
-    recorder_init(&rec, all);
-    rec.train = parallel_train;
-    if (parallel_clock)
-        rec.limits.clock = parallel_clock;
+    struct net_shape shape = {1, SIDE, SIDE};
+    ck_assert_msg(net_load(rec->spec.model, shape, CLASSES, &outcome.net, &err) &&
+                      weights_create(outcome.net, &outcome.weights, &err) &&
+                      weights_read(outcome.net, rec->spec.save, &outcome.weights, &err),
+                  "%s", err.text);
+    if (rec->err.kind == ERROR_NONE) {
+        outcome.test_loss = recorder_number(recorder_event(rec, "end", 0), "test_loss");
+        outcome.test_acc = recorder_number(recorder_event(rec, "end", 0), "test_acc");
+    }
+    outcome.share_changes = recorder_count(rec, "shares");
+    if (recorder_count(rec, "epoch"))
+        outcome.train_loss = recorder_number(recorder_event(rec, "epoch", -1), "train_loss");
+    return outcome;
+}
+
+struct outcome train_until(const char *model, const char *settings, long stop)
+{
+    struct recorder rec;
+    parallel_begin(&rec, model, settings);
     stop_at = stop;
     rec.on_event = stop ? stop_there : NULL;
-    ck_assert_msg(recorder_run(&rec) == !stop, "%s: %s", all, rec.err.text);
-    struct net_shape shape = {1, SIDE, SIDE};
-    ck_assert_msg(net_load(path, shape, CLASSES, &outcome.net, &err) &&
-                      weights_create(outcome.net, &outcome.weights, &err) &&
-                      weights_read(outcome.net, file, &outcome.weights, &err),
-                  "%s", err.text);
-    if (!stop) {
-        outcome.test_loss = recorder_number(recorder_event(&rec, "end", 0), "test_loss");
-        outcome.test_acc = recorder_number(recorder_event(&rec, "end", 0), "test_acc");
-    }
-    outcome.share_changes = recorder_count(&rec, "shares");
-    if (recorder_count(&rec, "epoch"))
-        outcome.train_loss = recorder_number(recorder_event(&rec, "epoch", -1), "train_loss");
+    ck_assert_msg(recorder_run(&rec) == !stop, "%s: %s", settings, rec.err.text);
+    struct outcome outcome = parallel_outcome(&rec);
     recorder_free(&rec);
-    free(all);
-    free(file);
-    free(path);
     return outcome;
 }
 

@@ -50,6 +50,10 @@ struct outcome {
 
 void outcome_free(struct outcome *outcome);
 
+/* A recorder with these settings, and the outcome of its run, which ended or was stopped. */
+void parallel_begin(struct recorder *rec, const char *model, const char *settings);
+struct outcome parallel_outcome(const struct recorder *rec);
+
 struct outcome train(const char *model, const char *settings);
 /* A run to its end, or asked to stop after this step: after the first one it has not evaluated
  * anything yet. */
