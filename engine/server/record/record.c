@@ -127,7 +127,7 @@ static void take_end(struct record *record, const json_t *event)
     snprintf(record->error, sizeof record->error, "%s", error ? error : "");
     snprintf(record->reason, sizeof record->reason, "%s", reason ? reason : "");
     if (status)
-        for (int i = RUN_DONE; i <= RUN_FAILED; i++)
+        for (int i = RUN_DONE; i <= RUN_INTERRUPTED; i++)
             if (strcmp(status, status_names[i]) == 0)
                 record->status = (enum record_status)i;
     record->ended = true;

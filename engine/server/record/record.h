@@ -29,7 +29,7 @@ enum record_status {
     RUN_DONE,
     RUN_STOPPED,
     RUN_FAILED,
-    RUN_INTERRUPTED, /* its engine crashed or was killed */
+    RUN_INTERRUPTED, /* its engine or a host of it crashed or was killed */
 };
 
 struct record {
