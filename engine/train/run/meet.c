@@ -280,3 +280,18 @@ bool meet_compare_data(struct run *run, struct error *err)
                              link->hosts.name[h], run->work.data.name, link->hosts.name[0]);
     return true;
 }
+
+bool meet_add_network(struct run *run, json_t *event)
+{
+    const struct host_link *link = run->ranks.link;
+    if (!link || !link->summed_s)
+        return true;
+    const double hosts = link->hosts.count, summed_s = link->summed_s(link->context);
+    const double gradients =
+        (double)run->metrics.epoch.steps * run->ranks.strategy->step_bytes(&run->ranks);
+    json_t *network =
+        json_pack("{s:I, s:f, s:f}", "hosts", (json_int_t)link->hosts.count, "seconds",
+                  summed_s - run->meeting.summed_s, "bytes", 2 * (hosts - 1) / hosts * gradients);
+    run->meeting.summed_s = summed_s;
+    return network && json_object_set_new(event, "network", network) == 0;
+}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <jansson.h>
+
 #include "engine/train/run/control.h"
 #include "engine/train/step/ranks.h"
 
@@ -18,6 +20,7 @@ struct meeting {
     bool minutes_are_up;        /* on the first host's clock a checkpoint is due */
     size_t bytes;               /* of what a host tells */
     char *own, *all;
+    double summed_s; /* of sums over hosts, until the epoch began */
 };
 
 /* Before the first task, with the ranks made: memory for it. */
@@ -39,3 +42,10 @@ bool meet_share_of(struct run *run, int rank, void *data, size_t bytes, struct e
 bool meet_share_weights(struct run *run, struct error *err);
 /* Have all hosts the same rows? */
 bool meet_compare_data(struct run *run, struct error *err);
+
+/*
+ * Add to the "epoch" event what went from host to host: the bytes that each sent by an all-reduce
+ * as Rabenseifner's and the ring's are, 2 (k - 1) / k of the gradients, and for how long sums were
+ * under way, beside other work or not. False: memory ran out.
+ */
+bool meet_add_network(struct run *run, json_t *event);

@@ -273,27 +273,6 @@ static json_t *gradient_norm(const struct run *run)
     return run->spec.clip_norm > 0 && norm ? json_finite((double)*norm) : NULL;
 }
 
-/*
- * What went from host to host: the bytes that each sent by an all-reduce as Rabenseifner's and the
- * ring's are, 2 (k - 1) / k of the gradients, and for how long sums were under way, beside other
- * work or not. False: memory ran out.
- */
-static bool add_network(struct run *run, json_t *event)
-{
-    struct report *report = &run->report;
-    const struct host_link *link = run->ranks.link;
-    if (!link || !link->summed_s)
-        return true;
-    const double hosts = link->hosts.count, summed_s = link->summed_s(link->context);
-    const double gradients =
-        (double)run->metrics.epoch.steps * run->ranks.strategy->step_bytes(&run->ranks);
-    json_t *network =
-        json_pack("{s:I, s:f, s:f}", "hosts", (json_int_t)link->hosts.count, "seconds",
-                  summed_s - report->summed_s, "bytes", 2 * (hosts - 1) / hosts * gradients);
-    report->summed_s = summed_s;
-    return network && json_object_set_new(event, "network", network) == 0;
-}
-
 bool report_epoch(struct run *run, struct error *err)
 {
     const struct epoch_metrics *epoch = &run->metrics.epoch;
@@ -315,7 +294,7 @@ bool report_epoch(struct run *run, struct error *err)
         json_finite(sync_algorithm_bandwidth(reduced, epoch->reduce_s)), "sync_bus_bandwidth",
         json_finite(sync_bus_bandwidth(reduced, epoch->reduce_s, run->ranks.count)), "devices",
         list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run));
-    bool ok = event && outcome_add_epoch(&run->work, epoch, event) && add_network(run, event);
+    bool ok = event && outcome_add_epoch(&run->work, epoch, event) && meet_add_network(run, event);
     return report_emit(&run->report, whole(event, ok), err);
 }
 

@@ -18,7 +18,6 @@ struct report {
     const struct run_sink *sink;
     struct event_log log;
     struct board *board; /* NULL: no TensorBoard */
-    double summed_s;     /* of sums over hosts, until the epoch began */
     int warning_count;   /* for the run's owner, not yet reported */
     char *warnings[RUN_WARNINGS];
 };
