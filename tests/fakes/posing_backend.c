@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/fakes/posing_backend.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -254,34 +255,38 @@ static bool enumerate(struct device_info *list, int capacity, int *count, char *
     return true;
 }
 
+static struct backend gpus, collective_gpus;
+
+static void make_backends(void)
+{
+    gpus = cpu_backend;
+    gpus.kind = DEVICE_CUDA;
+    gpus.enumerate = enumerate;
+    gpus.open = open_posing;
+    gpus.close = close_posing;
+    gpus.facts = facts;
+    gpus.replica_create = create_replica;
+    gpus.values_export = export_values;
+    gpus.values_import = import_values;
+    gpus.arena_read = read_arena;
+    gpus.arena_write = write_arena;
+    gpus.stage_create = create_stage;
+    gpus.stage_destroy = destroy_stage;
+    gpus.plan_create = create_plan;
+    gpus.plan_run = run_plan;
+    gpus.plan_forward = run_forward;
+    gpus.plan_backward = run_backward;
+    gpus.update = update;
+    collective_gpus = gpus;
+    collective_gpus.collectives = posing_collectives;
+}
+
 const struct backend *backend_find(enum device_kind kind, const char **why)
 {
-    static struct backend gpus, collective_gpus;
+    static pthread_once_t made = PTHREAD_ONCE_INIT;
     *why = "";
     if (kind == DEVICE_CPU)
         return &cpu_backend;
-    /* First by the test's one thread, before there are workers. */
-    if (!gpus.open) {
-        gpus = cpu_backend;
-        gpus.kind = DEVICE_CUDA;
-        gpus.enumerate = enumerate;
-        gpus.open = open_posing;
-        gpus.close = close_posing;
-        gpus.facts = facts;
-        gpus.replica_create = create_replica;
-        gpus.values_export = export_values;
-        gpus.values_import = import_values;
-        gpus.arena_read = read_arena;
-        gpus.arena_write = write_arena;
-        gpus.stage_create = create_stage;
-        gpus.stage_destroy = destroy_stage;
-        gpus.plan_create = create_plan;
-        gpus.plan_run = run_plan;
-        gpus.plan_forward = run_forward;
-        gpus.plan_backward = run_backward;
-        gpus.update = update;
-        collective_gpus = gpus;
-        collective_gpus.collectives = posing_collectives;
-    }
+    pthread_once(&made, make_backends);
     return posing.has_collective ? &collective_gpus : &gpus;
 }

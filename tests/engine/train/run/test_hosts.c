@@ -202,11 +202,18 @@ START_TEST(shares_change_alike_on_all_hosts)
 }
 END_TEST
 
+static void reset(void)
+{
+    posing_reset();
+    parallel_clock = NULL;
+}
+
 int main(void)
 {
     Suite *suite = suite_create("hosts");
     TCase *tcase = add_parallel_case(suite, "hosts");
     parallel_train = train_over_hosts;
+    tcase_add_checked_fixture(tcase, reset, NULL);
     tcase_add_loop_test(tcase, two_hosts_equal_two_devices, 0, MODELS * METHODS);
     tcase_add_loop_test(tcase, every_setting_is_the_same_over_hosts, 0, KINDS);
     tcase_add_loop_test(tcase, chooses_the_same_epoch, 0, 2 * METHODS);

@@ -334,11 +334,18 @@ START_TEST(only_rows_are_divided_over_hosts)
 }
 END_TEST
 
+static void reset(void)
+{
+    posing_reset();
+    hosts_change = NULL;
+}
+
 int main(void)
 {
     Suite *suite = suite_create("hosts_control");
     TCase *tcase = add_parallel_case(suite, "hosts_control");
     parallel_train = train_over_hosts;
+    tcase_add_checked_fixture(tcase, reset, NULL);
     tcase_add_loop_test(tcase, changes_take_effect_alike, 0, 2);
     tcase_add_test(tcase, all_hosts_pause);
     tcase_add_test(tcase, what_is_asked_last_still_counts);
