@@ -395,10 +395,11 @@ complete -c dpartui -n "__dpartui_command 'completion'" -s h -l help -d 'show th
 complete -c dpartui -n "__dpartui_command 'completion'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'completion' 1" -f -k -a "(__dpartui_offer '' '' '' 'bash' 'zsh' 'fish')"
 complete -c dpartui -n "__dpartui_command 'engine'" -l now -d 'stop: end the running run, which can be resumed from its newest checkpoint'
+complete -c dpartui -n "__dpartui_command 'engine'" -l running -d 'dial: an engine that runs; start none'
 complete -c dpartui -n "__dpartui_command 'engine'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'engine'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'engine'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'engine' 1" -f -k -a "(__dpartui_offer '' '' '' 'start' 'stop' 'status')"
+complete -c dpartui -n "__dpartui_argument 'engine' 1" -f -k -a "(__dpartui_offer '' '' '' 'start' 'stop' 'status' 'dial')"
 complete -c dpartui -n "__dpartui_command 'screen'" -l size -x -d 'of the screen; default 80x24'
 complete -c dpartui -n "__dpartui_command 'screen'" -l view -x -a "(__dpartui_offer '' '' '' 'dashboard' 'runs' 'run' 'confusion' 'compare' 'log' 'settings' 'device' 'help')" -d 'dashboard, runs, run, compare, log, settings, device or help'
 complete -c dpartui -n "__dpartui_command 'screen'" -l keys -x -d 'pressed before, such as \'<Tab>3\''
