@@ -66,7 +66,7 @@ static bool engine_status(struct invocation *invocation, struct error *err)
 static bool engine_start(struct invocation *invocation, struct error *err)
 {
     struct client *client;
-    return session_open(&client, err) &&
+    return session_open(&invocation->remote, &client, err) &&
            show_status(client, invocation_has(invocation, "json"), err);
 }
 
@@ -190,6 +190,8 @@ static const struct option options[] = {
 
 const struct command command_engine = {
     .name = "engine",
+    .place = PLACE_THERE,
+    .place_here = "dial",
     .arguments = "start|stop|status|dial",
     .argument_min = 1,
     .argument_max = 1,
