@@ -39,6 +39,11 @@ enum line_end client_line_end(const struct client *client)
     return client->end;
 }
 
+const char *client_line_why(const struct client *client)
+{
+    return client->line ? client->line->why : "";
+}
+
 struct pollfd client_poll(const struct client *client)
 {
     return (struct pollfd){.fd = client->fd,

@@ -26,8 +26,9 @@ bool client_is_lost(const struct client *client);
 
 /* The name of the other host that the engine is on; NULL: it is on this one. */
 const char *client_host(const struct client *client);
-/* Why the line to another host is lost. */
+/* How the line to another host has ended, and why, if it went down: "" otherwise. */
 enum line_end client_line_end(const struct client *client);
+const char *client_line_why(const struct client *client);
 /*
  * Wait up to `seconds` for the first word of the engine, and show on standard error what ssh says
  * meanwhile. False: the connection is lost, or ERROR_SILENT.

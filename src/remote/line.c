@@ -67,7 +67,7 @@ void line_close(struct line *line, double seconds)
 }
 
 /* One byte of what was said. */
-static void hear(struct line *line, char byte)
+static void hear(struct line *line, char byte, bool echo)
 {
     if (byte != '\n' && byte != '\r') {
         if (line->length < sizeof line->saying - 1)
@@ -75,8 +75,11 @@ static void hear(struct line *line, char byte)
         return;
     }
     line->saying[line->length] = '\0';
-    if (line->length > 0)
+    if (line->length > 0) {
         memcpy(line->said, line->saying, line->length + 1);
+        if (echo)
+            print_to(stderr, "%s\n", line->said);
+    }
     line->length = 0;
 }
 
@@ -87,10 +90,8 @@ void line_listen(struct line *line, bool echo)
     if (line->errors < 0)
         return;
     while ((got = read(line->errors, bytes, sizeof bytes)) > 0 || (got < 0 && errno == EINTR)) {
-        if (got > 0 && echo)
-            print_to(stderr, "%.*s", (int)got, bytes);
         for (ssize_t i = 0; i < got; i++)
-            hear(line, bytes[i]);
+            hear(line, bytes[i], echo);
     }
 }
 
@@ -102,21 +103,17 @@ static const char *complaint(const struct line *line)
                                                            : line->said;
 }
 
-static void say_down(const struct line *line, int status, struct error *err)
+static void find_why(struct line *line, int status)
 {
     if (WIFSIGNALED(status))
-        error_set(err, ERROR_FAILED, "the line to %s is down: ssh was ended by signal %d (%s)",
-                  line->host, WTERMSIG(status), strsignal(WTERMSIG(status)));
+        snprintf(line->why, sizeof line->why, "ssh was ended by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
     else if (line->said[0])
-        error_set(err, ERROR_FAILED, "the line to %s is down: %s", line->host, line->said);
-    else if (line->heard)
-        error_set(err, ERROR_FAILED,
-                  "the line to %s is lost; what runs there continues, 'dpartui --host' reaches it "
-                  "again",
-                  line->host);
+        snprintf(line->why, sizeof line->why, "%s", line->said);
     else
-        error_set(err, ERROR_FAILED, "%s is not reached: the same ssh by hand shows what is wrong",
-                  line->host);
+        snprintf(line->why, sizeof line->why, "%s",
+                 line->heard ? "ssh has lost it; what runs over there continues"
+                             : "the same ssh by hand shows what is wrong");
 }
 
 enum line_end line_ended(struct line *line, struct error *err)
@@ -145,7 +142,10 @@ enum line_end line_ended(struct line *line, struct error *err)
                   line->host);
         return LINE_NO_PROGRAM;
     default:
-        say_down(line, status, err);
+        find_why(line, status);
+        error_set(err, ERROR_FAILED,
+                  line->heard ? "the line to %s is down: %s" : "%s is not reached: %s", line->host,
+                  line->why);
         return LINE_DOWN;
     }
 }

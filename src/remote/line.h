@@ -21,6 +21,7 @@ struct line {
     char said[400]; /* the last line of `errors` */
     size_t length;  /* of the one being read */
     char saying[400];
+    char why[480]; /* it went down, as far as that is known: of LINE_DOWN */
 };
 
 enum line_use {
@@ -38,7 +39,7 @@ bool line_open(struct line *line, const struct remote *remote, enum line_use use
 /* End it: ssh has so many seconds to send what it has and to leave, then it is killed. */
 void line_close(struct line *line, double seconds);
 
-/* Take what was said meanwhile; `echo`: write it to stderr, too. */
+/* Take what was said meanwhile; `echo`: write its lines to stderr, too. */
 void line_listen(struct line *line, bool echo);
 
 /* Once the line has ended, by its end of file. */
@@ -48,5 +49,5 @@ enum line_end {
     LINE_HUNG_UP,   /* the engine closed the connection */
     LINE_NO_PROGRAM /* no dpartui over there, or one that is too old */
 };
-/* Why it has ended, in *err as well (ERROR_ABSENT: LINE_NO_ENGINE). */
+/* How it has ended, in *err as well (ERROR_ABSENT: LINE_NO_ENGINE). */
 enum line_end line_ended(struct line *line, struct error *err);

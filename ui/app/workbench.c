@@ -37,6 +37,7 @@
 struct workbench {
     struct ui ui;
     struct signals signals;
+    bool watches_signals;
     struct terminal *term;
     struct link *link;
     struct recording *recording;
@@ -219,27 +220,33 @@ static bool loop(struct workbench *w, struct error *err)
     return true;
 }
 
+/* While ssh may ask for a password, signals act as in any command. */
 static bool open_all(struct workbench *w, const struct workbench_options *options,
                      struct error *err)
 {
-    if (!term_open(&w->term, &options->preferences, err))
+    if (!term_usable(err) ||
+        (options->record && !recording_open(&w->recording, options->record, err)))
         return false;
     w->ui.preferences = options->preferences;
     w->ui.settings_source = options->settings_source;
     w->ui.start_when_idle = options->start_run;
-    if (!link_open(&w->link, &w->ui, err))
+    if (!link_open(&w->link, &w->ui, &options->remote, err))
         return false;
     link_record(w->link, w->recording);
-    return true;
+    if (!link_reach(w->link, err) || !signals_open(&w->signals, err))
+        return false;
+    w->watches_signals = true;
+    return term_open(&w->term, &options->preferences, err);
 }
 
 /* Tell the user who just left what still runs. */
 static void say_goodbye(const struct workbench *w)
 {
     if (w->ui.link == LINK_UP && w->ui.state.live.run != 0)
-        print("run %ld continues in the engine (pid %ld): `dpartui` shows it again, `dpartui stop "
-              "%ld` ends it\n",
-              w->ui.state.live.run, w->ui.state.pid, w->ui.state.live.run);
+        print("run %ld continues in the engine (%s%spid %ld): `dpartui` shows it again, `dpartui "
+              "stop %ld` ends it\n",
+              w->ui.state.live.run, w->ui.host, w->ui.host[0] ? ", " : "", w->ui.state.pid,
+              w->ui.state.live.run);
 }
 
 bool workbench_run(const struct workbench_options *options, struct error *err)
@@ -249,18 +256,14 @@ bool workbench_run(const struct workbench_options *options, struct error *err)
         return false;
     if (options->keys)
         w.ui.keymap = *options->keys;
-    if (!signals_open(&w.signals, err)) {
-        ui_free(&w.ui);
-        return false;
-    }
-    bool ok = (!options->record || recording_open(&w.recording, options->record, err)) &&
-              open_all(&w, options, err) && loop(&w, err);
+    bool ok = open_all(&w, options, err) && loop(&w, err);
     if (term_close(w.term) && ok)
         say_goodbye(&w);
     link_close(w.link);
     recording_close(w.recording);
     surface_free(&w.surface);
-    signals_close(&w.signals);
+    if (w.watches_signals)
+        signals_close(&w.signals);
     ui_free(&w.ui);
     return ok;
 }

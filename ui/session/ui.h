@@ -37,7 +37,9 @@ struct ui {
     struct form_check check; /* what the engine says of it */
     enum link_state link;
     bool silent;           /* it is UP, but owes an answer or the state of a run for seconds */
-    char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
+    char link_advice[640]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
+    char host[64];         /* the other host that the engine is on; "": it is on this one */
+    char down_since[12];   /* time of day since when the line there is down; "": it is not */
     struct preferences preferences; /* how the screen looks; a change acts with the next frame */
     const struct settings_source *settings_source; /* of the settings, borrowed; NULL: none */
     int rows, columns;               /* of the screen as last drawn: how far a page goes */
