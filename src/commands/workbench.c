@@ -16,6 +16,7 @@ static bool run_workbench(struct invocation *invocation, struct saved_settings *
     struct workbench_options options = {
         .spec = settings->spec,
         .remote = invocation->remote,
+        .hosts = settings->hosts,
         .preferences = settings->preferences,
         .keys = &settings->keys,
         .record = invocation_value(invocation, "record"),

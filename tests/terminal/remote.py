@@ -158,6 +158,86 @@ class Line(RemoteCase):
         self.stop('gpu1')
 
 
+class Hosts(RemoteCase):
+    """The page with a line for each host."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ('gpu2', 'gpu3', 'gpu4'):
+            self.add(name)
+        self.ssh.configure(self.config, ['me@gpu1', 'gpu2', 'gpu3', 'gpu4', 'gpu9'])
+        self.here = self.engine(cpus=1)
+        self.first = self.training('gpu1')
+        self.second = self.engine_on('gpu2', cpus=0, gpus=8)
+        self.ssh.replace_program('gpu3', None)
+
+    def open_page(self):
+        t = self.view('--host', 'local')
+        self.expect_first(t, 'idle')
+        t.keys('H')
+        self.expect_first(t, 'Hosts')
+        return t
+
+    def line(self, t, name):
+        lines = [line for line in t.screen.dump().split('\n') if line[2:].startswith(name + ' ')]
+        return lines[0] if lines else ''
+
+    def expect_line(self, t, name, *words):
+        t.wait(lambda: all(word in self.line(t, name) for word in words), (name, words))
+
+    def test_each_host_has_a_line(self):
+        t = self.open_page()
+        self.expect_line(t, 'this machine', 'idle', '1 CPU')
+        self.expect_line(t, 'me@gpu1', 'training', '2 CPU', '%', '1 smallnet', 'running', '5/1000',
+                         '0.900')
+        self.expect_line(t, 'gpu2', 'idle', '8 GPU')
+        self.expect_line(t, 'gpu3', 'down', 'no dpartui')
+        self.expect_line(t, 'gpu4', 'no engine')
+        self.expect_line(t, 'gpu9', 'down', 'Could not resolve')
+        self.assertTrue(all('BatchMode=yes' in call and call.endswith('--running')
+                            for call in self.ssh.calls()), self.ssh.calls())
+        # What happens there is seen here.
+        self.first.epoch()
+        self.expect_line(t, 'me@gpu1', '6/1000')
+        self.first.end()
+        self.expect_line(t, 'me@gpu1', 'idle', 'done')
+        self.second.close()
+        self.expect_line(t, 'gpu2', 'no engine')
+        self.ssh.kill('gpu1')
+        self.expect_line(t, 'me@gpu1', 'down', 'signal 9')
+        self.expect_line(t, 'me@gpu1', 'idle', 'done')
+
+    def test_connections_end_with_the_page(self):
+        t = self.open_page()
+        self.expect_line(t, 'me@gpu1', 'training')
+        t.wait(lambda: len(self.first.clients) == 1, 'a connection')
+        t.keys('D')
+        t.wait(lambda: not self.first.clients, 'its end')
+
+    def test_enter_opens_a_host_and_the_way_back(self):
+        t = self.open_page()
+        self.expect_line(t, 'gpu2', 'idle')
+        t.keys('Down', 'Enter')
+        self.expect_first(t, 'gpu1', 'run 1')
+        t.keys('H')
+        self.expect_first(t, 'Hosts')
+        self.assertTrue(self.line(t, 'me@gpu1').startswith('*'))
+        t.keys('Down', 'Enter')
+        self.expect_first(t, 'gpu2', 'idle')
+        t.expect('cuda:7')
+        t.keys('H', 'Home', 'Enter')
+        t.wait(lambda: 'gpu' not in self.first_line(t) and 'idle' in self.first_line(t),
+               'this machine')
+        t.wait(lambda: not self.second.clients, 'the end of the other connection')
+
+    def test_a_host_that_is_down_may_be_opened_all_the_same(self):
+        t = self.open_page()
+        t.keys('End', 'Enter')
+        self.expect_first(t, 'gpu9', 'line down since')
+        t.keys('H', 'Home', 'Down', 'Enter')
+        self.expect_first(t, 'gpu1', 'run 1')
+
+
 class Refusals(RemoteCase):
     def refused(self, words, t=None):
         """One line, and never a screen."""

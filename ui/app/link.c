@@ -184,6 +184,17 @@ void link_look(struct link *link)
                     err.kind == ERROR_ABSENT ? "no engine runs: `dpartui` starts one" : err.text);
 }
 
+void link_change(struct link *link, const struct remote *remote)
+{
+    client_drop(link->client);
+    link->client = NULL;
+    link->pending_count = 0;
+    link->more = false;
+    reach_init(&link->reach, link->ui, remote);
+    if (link->recording)
+        record_connection(link, "another host was opened");
+}
+
 bool link_reach(struct link *link, struct error *err)
 {
     if (!link->reach.remote.host)

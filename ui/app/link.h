@@ -23,6 +23,9 @@ bool link_open(struct link **out, struct ui *ui, const struct remote *remote, st
 bool link_reach(struct link *link, struct error *err);
 /* Write down all that passes; borrowed until link_close. */
 void link_record(struct link *link, struct recording *recording);
+/* Leave this engine for that of another host, or of this machine; `remote` as of link_open. The ui
+ * has started over. */
+void link_change(struct link *link, const struct remote *remote);
 /* Connect to an engine that runs, once, or report to the ui that there is none: instead of
  * link_step's way of getting one. */
 void link_look(struct link *link);

@@ -1,4 +1,5 @@
 libui_a_SOURCES += \
+	%D%/hosts.c %D%/hosts.h \
 	%D%/link.c %D%/link.h \
 	%D%/playback.c %D%/playback.h \
 	%D%/reach.c %D%/reach.h \

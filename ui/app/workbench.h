@@ -13,6 +13,8 @@
 struct workbench_options {
     struct spec spec;     /* what the form starts with; borrowed */
     struct remote remote; /* where the engine is; borrowed */
+    char *const
+        *hosts; /* of the page of hosts, a list that ends with NULL; borrowed; may be NULL */
     struct preferences preferences;
     const struct keymap *keys; /* borrowed; NULL: those of the table of actions */
     const struct settings_source *settings_source; /* of the settings, borrowed; NULL: none */

@@ -148,7 +148,8 @@ static void add_link(const struct ui *ui, struct line *line)
     }
     if (ui->link == LINK_STARTING) {
         part = add(line, STYLE_NORMAL, 10);
-        snprintf(part->text, sizeof part->text, "starting the engine");
+        snprintf(part->text, sizeof part->text, "%s",
+                 ui->host[0] != '\0' ? "connecting" : "starting the engine");
     } else if (ui->link != LINK_UP || ui->silent) {
         part = add(line, STYLE_BAD, 0);
         snprintf(part->text, sizeof part->text, "%s", troubles[ui->link]);

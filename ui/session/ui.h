@@ -12,6 +12,7 @@
 #include "ui/session/chart.h"
 #include "ui/session/comparison.h"
 #include "ui/session/evaluation.h"
+#include "ui/session/hosts.h"
 #include "ui/session/log_lines.h"
 #include "ui/session/message.h"
 #include "ui/session/overlay.h"
@@ -33,6 +34,7 @@ enum link_state { LINK_STARTING, LINK_UP, LINK_LOST, LINK_NO_ENGINE };
 
 struct ui {
     struct state state;
+    struct hosts hosts; /* that there are besides */
     struct form form;
     struct form_check check; /* what the engine says of it */
     enum link_state link;
@@ -76,4 +78,7 @@ struct ui {
 };
 
 bool ui_init(struct ui *ui, const struct spec *spec, struct error *err);
+/* As at the start, for the engine of another host: what the user has set stays, also in the form,
+ * but for devices and folders, which are others there. */
+bool ui_start_over(struct ui *ui, struct error *err);
 void ui_free(struct ui *ui);
