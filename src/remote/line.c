@@ -14,7 +14,7 @@
 #include "remote/process.h"
 
 /* Between its end of file and its end as a process. */
-#define END_SECONDS 2.0
+#define END_SECONDS 0.5
 
 /* What ssh and shells mean by an exit status. */
 enum { STATUS_REFUSED = 1, STATUS_USAGE = 2, STATUS_NO_PROGRAM = 127, STATUS_SSH = 255 };

@@ -73,7 +73,8 @@ class Line(RemoteCase):
         t.keys('q')
         self.assertEqual(t.exit_status(), 0)
         self.assert_restored(t)
-        self.assertIn('run 1 continues in the engine (gpu1, pid 4242)', t.screen.dump())
+        self.assertIn('run 1 continues in the engine (gpu1, pid 4242): `dpartui --host me@gpu1` shows',
+                      t.screen.dump().replace('\n', ''))
 
     def test_a_line_that_is_killed_comes_back_with_all_that_was(self):
         engine = self.training()
@@ -266,6 +267,12 @@ class Refusals(RemoteCase):
         engine.do_hello = lambda params: {'version': '9.8.7', 'pid': 1, 'protocol': 2}
         t = self.view()
         t.expect('the engine over there is of version 9.8.7')
+
+    def test_another_version_that_is_understood(self):
+        engine = self.engine_on('gpu1')
+        engine.do_hello = lambda params: {'version': '9.8.7', 'pid': 1, 'protocol': 1}
+        t = self.view()
+        t.expect('gpu1 has version 9.8.7, this host')
 
     def test_what_ssh_asks_comes_before_the_screen(self):
         """The script asks on the terminal as ssh does, and is answered there."""

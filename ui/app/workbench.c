@@ -271,11 +271,14 @@ static bool open_all(struct workbench *w, const struct workbench_options *option
 /* Tell the user who just left what still runs. */
 static void say_goodbye(const struct workbench *w)
 {
-    if (w->ui.link == LINK_UP && w->ui.state.live.run != 0)
-        print("run %ld continues in the engine (%s%spid %ld): `dpartui` shows it again, `dpartui "
-              "stop %ld` ends it\n",
-              w->ui.state.live.run, w->ui.host, w->ui.host[0] ? ", " : "", w->ui.state.pid,
-              w->ui.state.live.run);
+    const char *host = w->ui.hosts.host[w->ui.hosts.current].name;
+    const char *option = host[0] != '\0' ? " --host " : "";
+    const long run = w->ui.state.live.run;
+    if (w->ui.link == LINK_UP && run != 0)
+        print("run %ld continues in the engine (%s%spid %ld): `dpartui%s%s` shows it again, "
+              "`dpartui%s%s stop %ld` ends it\n",
+              run, w->ui.host, host[0] != '\0' ? ", " : "", w->ui.state.pid, option, host, option,
+              host, run);
 }
 
 bool workbench_run(const struct workbench_options *options, struct error *err)

@@ -160,16 +160,24 @@ void ui_notification(struct ui *ui, const json_t *message)
 static void greeted(struct ui *ui, const json_t *result)
 {
     const char *version = json_string_value(json_object_get(result, "version"));
-    if (json_integer_value(json_object_get(result, "protocol")) == PROTOCOL_VERSION)
+    const bool understood =
+        json_integer_value(json_object_get(result, "protocol")) == PROTOCOL_VERSION;
+    const bool far = ui->host[0] != '\0';
+    if (understood && (!far || !version || strcmp(version, PACKAGE_VERSION) == 0))
         return;
-    ui_say(ui, true,
-           ui->host[0]
-               ? "the engine over there is of version %.40s, this program of " PACKAGE_VERSION
-                 ": install the same version on both hosts"
-               : "the running engine is of version %.40s, this program of " PACKAGE_VERSION
-                 ": end it with 'dpartui engine stop'",
-           version ? version : "?");
-    ui_log_local(ui, LOG_ERROR, "%s", ui->message.text);
+    if (understood)
+        ui_say(ui, false,
+               "%s has version %.40s, this host " PACKAGE_VERSION
+               ": what only one of them knows does not work",
+               ui->host, version);
+    else
+        ui_say(ui, true,
+               far ? "the engine over there is of version %.40s, this program of " PACKAGE_VERSION
+                     ": install the same version on both hosts"
+                   : "the running engine is of version %.40s, this program of " PACKAGE_VERSION
+                     ": end it with 'dpartui engine stop'",
+               version ? version : "?");
+    ui_log_local(ui, understood ? LOG_WARNING : LOG_ERROR, "%s", ui->message.text);
 }
 
 static void tell_interrupted(struct ui *ui)
