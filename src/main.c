@@ -13,6 +13,7 @@
 #include "base/print.h"
 #include "commands/list.h"
 #include "config.h"
+#include "remote/command.h"
 
 enum exit_status { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
 
@@ -45,7 +46,7 @@ static int finish_output(int status)
 static void print_help(void)
 {
     print("Usage: dpartui [option ...]\n"
-          "       dpartui COMMAND [option ...] [argument]\n\n"
+          "       dpartui [--host USER@HOST] COMMAND [option ...] [argument]\n\n"
           "A workbench for data-parallel training. Without a command it opens on the terminal;\n"
           "training itself runs in a background engine.\n\nCommands:\n");
     for (size_t i = 1; commands[i]; i++) {
@@ -90,9 +91,39 @@ static bool wants_version(int argc, char **argv)
     return false;
 }
 
+/* The command line without --host, whatever is to the left of the command, for the other host. */
+static bool run_over_there(const struct invocation *invocation, int argc, char *const *argv,
+                           int *status, struct error *err)
+{
+    const int from = invocation->host_at, count = invocation->host_words;
+    const char **words = calloc((size_t)argc + 2, sizeof *words), **next = words;
+    if (!words)
+        return error_memory(err, "arguments");
+    *next++ = invocation->command->name;
+    for (int i = 0; i < argc; i++)
+        if (i < from || i >= from + count)
+            *next++ = argv[i];
+    bool ok = remote_command(&invocation->remote, words,
+                             invocation_place(invocation) == PLACE_THERE_TERMINAL, status, err);
+    free(words);
+    return ok;
+}
+
+/* What it comes to: here, or on the host that is named. */
+static bool run_parsed(struct invocation *invocation, int argc, char *const *argv, int *status,
+                       struct error *err)
+{
+    const enum command_place place = invocation_place(invocation);
+    if (!invocation_find_host(invocation, err))
+        return false;
+    if (invocation->remote.host && (place == PLACE_THERE || place == PLACE_THERE_TERMINAL))
+        return run_over_there(invocation, argc, argv, status, err);
+    return invocation->command->run(invocation, err);
+}
+
 /* Errors are the caller's to print. */
 static bool run_with(const struct command *command, struct invocation *invocation, int argc,
-                     char **argv, struct error *err)
+                     char **argv, int *status, struct error *err)
 {
     bool help;
     settings_init(&invocation->settings);
@@ -110,22 +141,42 @@ static bool run_with(const struct command *command, struct invocation *invocatio
     }
     if (!settings_load(&invocation->settings, err))
         return false;
-    ok =
-        command_parse(command, argc, argv, invocation, &help, err) && command->run(invocation, err);
+    ok = command_parse(command, argc, argv, invocation, &help, err) &&
+         run_parsed(invocation, argc, argv, status, err);
     settings_free(&invocation->settings);
     return ok;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+/* `host`: of a --host before the command; NULL: none. */
+static int run_command(const struct command *command, const char *host, int argc, char **argv)
 {
     struct error err = ERROR_INIT;
-    struct invocation invocation = {.arguments = calloc((size_t)argc + 1, sizeof(char *))};
-    bool ok = invocation.arguments ? run_with(command, &invocation, argc, argv, &err)
+    struct invocation invocation = {.arguments = calloc((size_t)argc + 1, sizeof(char *)),
+                                    .host = host};
+    int status = STATUS_DONE;
+    bool ok = invocation.arguments ? run_with(command, &invocation, argc, argv, &status, &err)
                                    : error_memory(&err, "arguments");
     free(invocation.arguments);
     if (err.kind != ERROR_NONE)
         return finish_output(complain(&err));
-    return finish_output(ok ? STATUS_DONE : STATUS_FAILED);
+    return finish_output(ok ? status : STATUS_FAILED);
+}
+
+/* --host before the command. Returns how many words it is; 0: there is none. */
+static int take_first_host(int argc, char **argv, const char **host)
+{
+    static const char name[] = "--host";
+    const size_t length = sizeof name - 1;
+    if (argc < 1 || strncmp(argv[0], name, length) != 0)
+        return 0;
+    if (argv[0][length] == '=') {
+        *host = argv[0] + length + 1;
+        return 1;
+    }
+    if (argv[0][length] != '\0' || argc < 2)
+        return 0; /* another option, or one that lacks its argument, as the parser will say */
+    *host = argv[1];
+    return 2;
 }
 
 int main(int argc, char **argv)
@@ -143,14 +194,15 @@ int main(int argc, char **argv)
         print("dpartui " PACKAGE_VERSION "\n");
         return finish_output(STATUS_DONE);
     }
-    int skip = 1;
-    if (argc > 1 && argv[1][0] != '-') {
-        command = find_command(argv[1]);
+    const char *host = NULL;
+    int skip = 1 + take_first_host(argc - 1, argv + 1, &host);
+    if (argc > skip && argv[skip][0] != '-') {
+        command = find_command(argv[skip]);
         if (!command) {
-            unknown_command(argv[1], &err);
+            unknown_command(argv[skip], &err);
             return complain(&err);
         }
-        skip = 2;
+        skip++;
     }
-    return run_command(command, argc - skip, argv + skip);
+    return run_command(command, host, argc - skip, argv + skip);
 }

@@ -11,6 +11,9 @@
 #include "spec/text.h"
 #include "spec/values.h"
 
+const struct option option_host = {"host", OPTION_VALUE, "USER@HOST",
+                                   "the engine of another host, by ssh; local: of this one"};
+
 const char *invocation_value(const struct invocation *invocation, const char *option)
 {
     const struct option *options = invocation->command->options;
@@ -27,8 +30,8 @@ bool invocation_has(const struct invocation *invocation, const char *option)
 
 static bool unknown_option(const struct command *command, const char *name, struct error *err)
 {
-    const char *names[OPTIONS_MAX + 2] = {"help", "version"};
-    size_t count = 2;
+    const char *names[OPTIONS_MAX + 3] = {"help", "version", "host"};
+    size_t count = 3;
     for (size_t i = 0; command->options[i].name; i++)
         names[count++] = command->options[i].name;
     const char *near = nearest_name(name, names, count);
@@ -93,6 +96,53 @@ static bool take_option(struct invocation *invocation, const char *text, const c
     return true;
 }
 
+/* *words: how many it takes; 0: it is another option. */
+static bool take_host(struct invocation *invocation, int at, int argc, char *const *argv,
+                      int *words, struct error *err)
+{
+    static const char name[] = "--host";
+    const size_t length = sizeof name - 1;
+    const char *text = argv[at];
+    *words = 0;
+    if (strncmp(text, name, length) != 0 || (text[length] != '=' && text[length] != '\0'))
+        return true;
+    if (text[length] == '\0' && at + 1 >= argc)
+        return error_set(err, ERROR_USAGE, "--host needs an argument: --host USER@HOST");
+    *words = text[length] == '=' ? 1 : 2;
+    if (invocation->host_words > 0)
+        return error_set(err, ERROR_USAGE, "--host is there twice");
+    invocation->host = *words == 1 ? text + length + 1 : argv[at + 1];
+    invocation->host_at = at;
+    invocation->host_words = *words;
+    return true;
+}
+
+enum command_place invocation_place(const struct invocation *invocation)
+{
+    const struct command *command = invocation->command;
+    const bool here = command->place_here && invocation->argument_count > 0 &&
+                      strcmp(invocation->arguments[0], command->place_here) == 0;
+    return here ? PLACE_HERE : command->place;
+}
+
+bool invocation_find_host(struct invocation *invocation, struct error *err)
+{
+    const char *host = invocation->host ? invocation->host : getenv("DPARTUI_HOST");
+    const bool here = invocation_place(invocation) == PLACE_HERE;
+    invocation->remote = (struct remote){.ssh = invocation->settings.ssh};
+    if (!host || !host[0] || strcmp(host, "local") == 0 || (here && !invocation->host))
+        return true;
+    if (here)
+        return error_set(err, ERROR_USAGE, "--host: '%s%s%s' is about this machine only",
+                         invocation->command->name, invocation->argument_count ? " " : "",
+                         invocation->argument_count ? invocation->arguments[0] : "");
+    if (!remote_check(host, err))
+        return error_prefix(err, "%s", invocation->host ? "--host" : "DPARTUI_HOST");
+    invocation->remote.host = host;
+    return invocation_value(invocation, "data-dir") ||
+           spec_set(&invocation->settings.spec, "data-dir", "", err);
+}
+
 static bool check_arguments(const struct invocation *invocation, struct error *err)
 {
     const struct command *command = invocation->command;
@@ -107,12 +157,13 @@ bool command_parse(const struct command *command, int argc, char *const *argv,
 {
     bool options_end = false;
     invocation->command = command;
-    invocation->argument_count = 0;
+    invocation->argument_count = invocation->host_words = 0;
     memset(invocation->values, 0, sizeof invocation->values);
     *help = false;
     for (int i = 0; i < argc; i++) {
         const char *text = argv[i];
         bool used;
+        int words;
         bool dash_word =
             command->dash_words && text[0] == '-' && text[1] != '-' && strcmp(text, "-h") != 0;
         if (options_end || dash_word || text[0] != '-' || text[1] == '\0') {
@@ -126,6 +177,10 @@ bool command_parse(const struct command *command, int argc, char *const *argv,
         } else if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
             *help = true;
             return true;
+        } else if (!take_host(invocation, i, argc, argv, &words, err)) {
+            return false;
+        } else if (words > 0) {
+            i += words - 1;
         } else if (text[1] != '-') {
             return error_set(err, ERROR_USAGE, "there is no option %.60s: options begin with --",
                              text);
@@ -173,21 +228,26 @@ static int option_width(const struct option *option)
     return (int)width;
 }
 
+static void print_option(const struct option *option, int width)
+{
+    print("  --%s%s%s%s%*s  %s", option->name, before_argument(option),
+          option->argument ? option->argument : "", after_argument(option),
+          width - option_width(option), "", option->help);
+    print_default(option);
+    putchar('\n');
+}
+
 void command_print_options(const struct command *command)
 {
     const struct option *options = command->options;
-    int width = (int)strlen("version");
+    int width = option_width(&option_host);
     for (const struct option *option = options; option->name; option++)
         if (option_width(option) > width)
             width = option_width(option);
     print("\nOptions:\n");
-    for (const struct option *option = options; option->name; option++) {
-        print("  --%s%s%s%s%*s  %s", option->name, before_argument(option),
-              option->argument ? option->argument : "", after_argument(option),
-              width - option_width(option), "", option->help);
-        print_default(option);
-        putchar('\n');
-    }
+    for (const struct option *option = options; option->name; option++)
+        print_option(option, width);
+    print_option(&option_host, width);
     print("  --%-*s  show this help\n", width, "help");
     print("  --%-*s  show the version\n", width, "version");
 }

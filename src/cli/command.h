@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "remote/host.h"
 #include "settings/settings.h"
 
 /*
@@ -29,10 +30,21 @@ struct option {
     const char *help;
 };
 
+/* --host, which all commands have. */
+extern const struct option option_host;
+
 #define COMMANDS_MAX  32
 #define OPTIONS_MAX   96
 #define ARGUMENTS_MAX 64      /* of most commands that take several */
 #define ARGUMENTS_ANY INT_MAX /* as many as the system lets through */
+
+/* What --host means for a command. */
+enum command_place {
+    PLACE_ENGINE,         /* it runs here and speaks to the engine there */
+    PLACE_THERE,          /* it runs there: it reads the store or looks at processes */
+    PLACE_THERE_TERMINAL, /* and has a terminal there, if there is one here */
+    PLACE_HERE,           /* nothing: it is about this machine */
+};
 
 struct command;
 
@@ -40,6 +52,9 @@ struct command;
 struct invocation {
     const struct command *command;
     struct settings settings; /* files, environment, then the command line */
+    struct remote remote;     /* where its engine is */
+    const char *host;         /* as --host has it; NULL: it was not given */
+    int host_at, host_words;  /* where in argv, and how many words of it; 0: not there */
     const char *values[OPTIONS_MAX];
     int argument_count;
     const char **arguments; /* what is no option; the caller's, with room for all of argv */
@@ -50,12 +65,15 @@ struct command {
     const char *arguments; /* "RUN", "NAME|FILE", "RUN..." or NULL; argument.h understands them */
     const char *forms;     /* what else it takes, in the same words, for completion; or NULL */
     int argument_min, argument_max;
-    bool live_run;                /* its RUN is one that has not ended */
-    bool dash_words;              /* "-word" is an argument; options begin with two dashes */
-    bool lists;                   /* it looks itself at settings that have several values */
-    const char *summary;          /* one line for the list of commands */
-    const char *details;          /* lines below it in the command's own help, or NULL */
-    const struct option *options; /* ends with a NULL name; --help and --version are understood */
+    enum command_place place;
+    const char *place_here; /* the first argument with which it is PLACE_HERE; or NULL */
+    bool live_run;          /* its RUN is one that has not ended */
+    bool dash_words;        /* "-word" is an argument; options begin with two dashes */
+    bool lists;             /* it looks itself at settings that have several values */
+    const char *summary;    /* one line for the list of commands */
+    const char *details;    /* lines below it in the command's own help, or NULL */
+    const struct option
+        *options; /* ends with a NULL name; --help, --version and --host are understood */
     /* False, with an error or without one: it failed. */
     bool (*run)(struct invocation *invocation, struct error *err);
 };
@@ -70,6 +88,15 @@ static inline bool option_stands_alone(const struct option *option)
 const char *invocation_value(const struct invocation *invocation, const char *option);
 /* Is there an OPTION_FLAG? */
 bool invocation_has(const struct invocation *invocation, const char *option);
+
+/*
+ * Set `remote` from what --host and DPARTUI_HOST say, once the command line is parsed. Of another
+ * host the folder of the data is the one that is usual there, unless the command line has one: what
+ * the configuration here names is a folder here.
+ */
+bool invocation_find_host(struct invocation *invocation, struct error *err);
+/* Where the command runs, by its arguments. */
+enum command_place invocation_place(const struct invocation *invocation);
 
 /*
  * Parse a command line. `argv` begins after the command's name and must outlive the

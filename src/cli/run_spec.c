@@ -13,22 +13,28 @@
 #include "cli/hosts.h"
 #include "spec/origin.h"
 
-char *run_spec_absolute_path(const char *path, struct error *err)
+char *run_spec_absolute_path(const char *path, const struct remote *remote, struct error *err)
 {
     char directory[PATH_MAX];
     if (path[0] == '\0' || path[0] == '/')
         return error_if_null(strdup(path), err, path);
+    if (remote->host) {
+        error_set(err, ERROR_USAGE,
+                  "'%s': with --host files are those of %s: give the whole path, from / on", path,
+                  remote->host);
+        return NULL;
+    }
     if (getcwd(directory, sizeof directory))
         return error_if_null(path_join(directory, path), err, path);
     error_errno(err, "%s: cannot find the working directory", path);
     return NULL;
 }
 
-static bool make_absolute(char **path, struct error *err)
+static bool make_absolute(char **path, const struct remote *remote, struct error *err)
 {
     if (!*path || (*path)[0] == '/')
         return true;
-    char *absolute = run_spec_absolute_path(*path, err);
+    char *absolute = run_spec_absolute_path(*path, remote, err);
     if (!absolute)
         return false;
     free(*path);
@@ -37,24 +43,27 @@ static bool make_absolute(char **path, struct error *err)
 }
 
 /* A folder or file rather than the name of a data set. */
-static bool is_data_path(const char *name)
+static bool is_data_path(const char *name, const struct remote *remote)
 {
     struct stat info;
     for (const struct data_name *known = data_names; known->name; known++)
         if (strcmp(name, known->name) == 0)
             return false;
-    return strchr(name, '/') || stat(name, &info) == 0;
+    return strchr(name, '/') || (!remote->host && stat(name, &info) == 0);
 }
 
-bool run_spec_make_absolute(struct spec *spec, struct error *err)
+bool run_spec_make_absolute(struct spec *spec, const struct remote *remote, struct error *err)
 {
-    if (spec->model && paths_is_model_file(spec->model) && !make_absolute(&spec->model, err))
+    if (spec->model && paths_is_model_file(spec->model) &&
+        !make_absolute(&spec->model, remote, err))
         return false;
-    if (spec->data && is_data_path(spec->data) && !make_absolute(&spec->data, err))
+    if (spec->data && is_data_path(spec->data, remote) && !make_absolute(&spec->data, remote, err))
         return false;
-    return make_absolute(&spec->data_dir, err) && make_absolute(&spec->init_file, err) &&
-           make_absolute(&spec->save, err) && make_absolute(&spec->log, err) &&
-           make_absolute(&spec->tensorboard, err) && make_absolute(&spec->save_best, err);
+    return make_absolute(&spec->data_dir, remote, err) &&
+           make_absolute(&spec->init_file, remote, err) &&
+           make_absolute(&spec->save, remote, err) && make_absolute(&spec->log, remote, err) &&
+           make_absolute(&spec->tensorboard, remote, err) &&
+           make_absolute(&spec->save_best, remote, err);
 }
 
 bool run_spec_finish(struct invocation *invocation, struct error *err)
@@ -69,8 +78,8 @@ bool run_spec_finish(struct invocation *invocation, struct error *err)
         spec->devices = (struct device_list){.choice = DEVICES_FIRST_GPUS, .count = (int)count};
         spec_give(spec, "devices");
     }
-    return hosts_take(invocation, err) && run_spec_make_absolute(spec, err) &&
-           spec_validate(spec, err);
+    return hosts_take(invocation, err) &&
+           run_spec_make_absolute(spec, &invocation->remote, err) && spec_validate(spec, err);
 }
 
 bool run_preferences_take(struct invocation *invocation, struct error *err)

@@ -29,7 +29,7 @@ json_t *saved_which(const struct invocation *invocation, const char *file, struc
         return NULL;
     if (run)
         return json_pack("{s:I, s:b}", "run", (json_int_t)number, "best", best);
-    char *path = run_spec_absolute_path(file, err);
+    char *path = run_spec_absolute_path(file, &invocation->remote, err);
     if (!path)
         return NULL;
     json_t *name = json_string(path);

@@ -19,12 +19,29 @@
 
 pid_t client_engine(const struct client *client)
 {
+    if (client->line)
+        return 0;
     return client->child > 0 ? client->child : peer_of_socket(client->fd);
 }
 
 bool client_is_lost(const struct client *client)
 {
     return client->lost;
+}
+
+const char *client_host(const struct client *client)
+{
+    return client->line ? client->line->host : NULL;
+}
+
+enum line_end client_line_end(const struct client *client)
+{
+    return client->end;
+}
+
+const char *client_line_why(const struct client *client)
+{
+    return client->line ? client->line->why : "";
 }
 
 struct pollfd client_poll(const struct client *client)
@@ -35,7 +52,12 @@ struct pollfd client_poll(const struct client *client)
 
 static bool connection_lost(struct client *client, struct error *err)
 {
+    const bool again = client->lost;
     client->lost = true;
+    if (client->line && !again) {
+        client->end = line_ended(client->line, err);
+        return false;
+    }
     return error_set(err, ERROR_FAILED,
                      "the connection to the engine is lost: 'dpartui engine status' tells whether "
                      "it still runs");
@@ -138,6 +160,8 @@ static bool next_from_wire(struct client *client, json_t **message, struct error
         char buffer[READ_SIZE];
         ssize_t got = recv(client->fd, buffer, sizeof buffer, MSG_DONTWAIT);
         if (got > 0) {
+            if (client->line)
+                client->line->heard = true;
             text_append(&client->in, buffer, (size_t)got);
             if (client->in.failed)
                 return error_memory(err, "message from the engine");
@@ -152,6 +176,8 @@ static bool next_from_wire(struct client *client, json_t **message, struct error
 bool client_next(struct client *client, json_t **message, struct error *err)
 {
     size_t kept = json_array_size(client->kept);
+    if (client->line)
+        line_listen(client->line, false);
     if (client->kept_taken < kept) {
         *message = json_incref(json_array_get(client->kept, client->kept_taken));
         if (++client->kept_taken == kept) {
@@ -220,6 +246,43 @@ static bool take_until(struct client *client, long id, bool *answered, json_t **
     }
 }
 
+/* Wait for what comes next, also from ssh, whose words are shown. */
+static bool wait_for_more(struct client *client, double seconds, struct error *err)
+{
+    struct pollfd fds[] = {client_poll(client),
+                           {.fd = client->line ? client->line->errors : -1, .events = POLLIN}};
+    if (poll(fds, 2, (int)(seconds * 1000) + 1) < 0 && errno != EINTR)
+        return error_errno(err, "cannot wait for the engine");
+    if (client->line)
+        line_listen(client->line, true);
+    return true;
+}
+
+/* It does not answer: where, why and what to do. */
+static bool silent(const struct client *client, double seconds, struct error *err)
+{
+    peer_error(err, client_engine(client), seconds);
+    return client->line ? error_prefix(err, "%s", client->line->host) : false;
+}
+
+bool client_await(struct client *client, double seconds, struct error *err)
+{
+    const double deadline = clock_seconds() + seconds;
+    for (;;) {
+        char byte;
+        ssize_t got = recv(client->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+        if (got > 0)
+            return true;
+        if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+            return connection_lost(client, err);
+        double left = deadline - clock_seconds();
+        if (left <= 0)
+            return silent(client, seconds, err);
+        if (!wait_for_more(client, left, err))
+            return false;
+    }
+}
+
 bool client_call(struct client *client, const char *method, json_t *params, double seconds,
                  json_t **result, struct error *err)
 {
@@ -236,12 +299,11 @@ bool client_call(struct client *client, const char *method, json_t *params, doub
             return true;
         double now = clock_seconds();
         if (now >= deadline || (now >= look && peer_is_stopped(client_engine(client))))
-            return peer_error(err, client_engine(client), seconds);
+            return silent(client, seconds, err);
         if (now >= look)
             look = now + CLIENT_SILENT;
         double left = fmin(deadline, look) - now;
-        struct pollfd wait = client_poll(client);
-        if (poll(&wait, 1, (int)(left * 1000) + 1) < 0 && errno != EINTR)
-            return error_errno(err, "cannot wait for the engine");
+        if (!wait_for_more(client, left, err))
+            return false;
     }
 }

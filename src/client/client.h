@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "remote/line.h"
 
 /*
  * The viewer's side of docs/protocol.md. One connection, one thread. Lost connections are errors
@@ -17,11 +18,22 @@ struct client;
 /* Without an answer for this many seconds an engine is silent, and may be stopped. */
 #define CLIENT_SILENT 2.0
 
-/* The engine's process; 0: not known. */
+/* The engine's process on this machine; 0: not known, or on another one. */
 pid_t client_engine(const struct client *client);
 
 /* Did a call fail because the engine has closed the connection? */
 bool client_is_lost(const struct client *client);
+
+/* The name of the other host that the engine is on; NULL: it is on this one. */
+const char *client_host(const struct client *client);
+/* How the line to another host has ended, and why, if it went down: "" otherwise. */
+enum line_end client_line_end(const struct client *client);
+const char *client_line_why(const struct client *client);
+/*
+ * Wait up to `seconds` for the first word of the engine, and show on standard error what ssh says
+ * meanwhile. False: the connection is lost, or ERROR_SILENT.
+ */
+bool client_await(struct client *client, double seconds, struct error *err);
 
 /* For poll(): the socket, also for writing where there is something to write. */
 struct pollfd client_poll(const struct client *client);

@@ -156,6 +156,24 @@ bool client_open_private(struct client **out, struct error *err)
     return ok;
 }
 
+bool client_open_remote(struct client **out, const struct remote *remote, enum line_use use,
+                        bool running, struct error *err)
+{
+    struct line *line = calloc(1, sizeof *line);
+    if (!line)
+        return error_memory(err, "line");
+    bool ok = line_open(line, remote, use, running, err);
+    if (ok && !(*out = client_new(line->fd, 0))) {
+        line_close(line, 0);
+        ok = error_memory(err, "connection");
+    }
+    if (ok)
+        (*out)->line = line;
+    else
+        free(line);
+    return ok;
+}
+
 /* The engine leaves by itself when its socket closes; one that hangs is killed. */
 static void end_child(pid_t child)
 {
@@ -173,15 +191,29 @@ static void end_child(pid_t child)
         ;
 }
 
-void client_close(struct client *client)
+static void close_within(struct client *client, double seconds)
 {
     if (!client)
         return;
-    close(client->fd);
+    if (client->line)
+        line_close(client->line, client->lost ? 0 : seconds);
+    else
+        close(client->fd);
     if (client->child > 0)
         end_child(client->child);
     text_free(&client->in);
     text_free(&client->out);
     json_decref(client->kept);
+    free(client->line);
     free(client);
+}
+
+void client_close(struct client *client)
+{
+    close_within(client, LEAVE_SECONDS);
+}
+
+void client_drop(struct client *client)
+{
+    close_within(client, 0);
 }

@@ -26,4 +26,14 @@ bool client_open(struct client **out, double seconds, struct error *err);
 /* A private engine as a child process that ends with the connection. */
 bool client_open_private(struct client **out, struct error *err);
 
+/*
+ * The engine of another host, by ssh; at once, whatever comes of it: what is sent meanwhile waits.
+ * `running`: only an engine that runs. What can be asked for by ssh depends on `use`.
+ */
+bool client_open_remote(struct client **out, const struct remote *remote, enum line_use use,
+                        bool running, struct error *err);
+
+/* What was sent is given time to leave, a private engine to end. */
 void client_close(struct client *client);
+/* Without waiting for either: for connections that only listened. */
+void client_drop(struct client *client);

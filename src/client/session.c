@@ -4,26 +4,47 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/print.h"
 #include "client/store_wait.h"
 #include "config.h"
 #include "system/local_socket.h"
 
-/* The engine may be of another version than this program, left over from before an update. */
+/* The engine may be of another version than this program: left over from before an update, or what
+ * another host has. */
+static bool check_version(const char *host, const json_t *result, struct error *err)
+{
+    const char *version = json_string_value(json_object_get(result, "version"));
+    const char *shown = version ? version : "?";
+    const bool same = json_integer_value(json_object_get(result, "protocol")) == PROTOCOL_VERSION;
+    if (same && host && strcmp(shown, PACKAGE_VERSION) != 0)
+        print_to(stderr,
+                 "dpartui: %s has version %s, this host " PACKAGE_VERSION
+                 ": what only one of them knows does not work\n",
+                 host, shown);
+    if (same)
+        return true;
+    if (host)
+        return error_set(err, ERROR_FAILED,
+                         "%s has version %s, which this one, " PACKAGE_VERSION
+                         ", does not understand: install the same version on both",
+                         host, shown);
+    return error_set(err, ERROR_FAILED,
+                     "the running engine is of version %s, this program of " PACKAGE_VERSION
+                     ": end it with 'dpartui engine stop'",
+                     shown);
+}
+
 static bool greet(struct client **client, double seconds, bool *lost, struct error *err)
 {
     json_t *result = NULL;
     bool ok = client_call(*client, "hello", json_pack("{s:s}", "version", PACKAGE_VERSION), seconds,
                           &result, err);
-    if (ok && json_integer_value(json_object_get(result, "protocol")) != PROTOCOL_VERSION) {
-        const char *version = json_string_value(json_object_get(result, "version"));
-        ok = error_set(err, ERROR_FAILED,
-                       "the running engine is of version %s, this program of " PACKAGE_VERSION
-                       ": end it with 'dpartui engine stop'",
-                       version ? version : "?");
-    }
+    ok = ok && check_version(client_host(*client), result, err);
     json_decref(result);
     *lost = !ok && client_is_lost(*client);
     if (!ok) {
@@ -61,9 +82,19 @@ static bool open_running(struct client **out, double seconds, bool *reached, str
     }
 }
 
-bool session_open(struct client **out, struct error *err)
+/* An engine that serves all and ends when its user wants it to is as good as a private one. */
+static bool open_remote(const struct remote *remote, struct client **out, struct error *err)
+{
+    bool lost;
+    return client_open_remote(out, remote, LINE_TO_COMMAND, false, err) &&
+           greet(out, REMOTE_SECONDS, &lost, err);
+}
+
+bool session_open(const struct remote *remote, struct client **out, struct error *err)
 {
     bool lost, reached;
+    if (remote->host)
+        return open_remote(remote, out, err);
     if (open_running(out, SESSION_SECONDS, &reached, err))
         return true;
     if (reached)
@@ -73,9 +104,11 @@ bool session_open(struct client **out, struct error *err)
     return client_open(out, SESSION_SECONDS, err) && greet(out, SESSION_SECONDS, &lost, err);
 }
 
-bool session_open_private(struct client **out, struct error *err)
+bool session_open_private(const struct remote *remote, struct client **out, struct error *err)
 {
     bool lost;
+    if (remote->host)
+        return open_remote(remote, out, err);
     return client_open_private(out, err) && greet(out, SESSION_SECONDS, &lost, err);
 }
 
@@ -97,9 +130,11 @@ bool session_open_running(struct client **out, struct error *err)
     return session_open_within(out, SESSION_SECONDS, err);
 }
 
-bool session_open_to_ask(struct client **out, struct error *err)
+bool session_open_to_ask(const struct remote *remote, struct client **out, struct error *err)
 {
-    return session_open_running(out, err) && (*out || session_open_private(out, err));
+    if (remote->host)
+        return open_remote(remote, out, err);
+    return session_open_running(out, err) && (*out || session_open_private(remote, out, err));
 }
 
 /* *result stays NULL unless the message is the response. */

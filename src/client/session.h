@@ -8,13 +8,17 @@
 #define SESSION_SECONDS 20.0  /* for the engine to start or to answer */
 #define SUBMIT_SECONDS  300.0 /* to check a run, whose data may lie on a slow disk */
 #define WATCH_SECONDS   0.25  /* between states, for a line on the terminal */
+#define REMOTE_SECONDS  120.0 /* for another host to be reached, with what ssh asks the user */
 
-/* The background engine, started if none runs. */
-bool session_open(struct client **out, struct error *err);
+/*
+ * The background engine, started if none runs. This one and the two below reach that of another
+ * host where `remote` names one.
+ */
+bool session_open(const struct remote *remote, struct client **out, struct error *err);
 /* A private one, for one command. */
-bool session_open_private(struct client **out, struct error *err);
+bool session_open_private(const struct remote *remote, struct client **out, struct error *err);
 /* For a command that only asks: the background engine if one runs, else a private one. */
-bool session_open_to_ask(struct client **out, struct error *err);
+bool session_open_to_ask(const struct remote *remote, struct client **out, struct error *err);
 /*
  * The background engine if one runs, else *out is NULL. ERROR_SILENT: it has not answered in
  * SESSION_SECONDS, or is stopped.

@@ -7,11 +7,14 @@
 #include <sys/types.h>
 
 #include "base/text.h"
+#include "remote/line.h"
 
 /* A connection, shared by client.c and client/open.c alone. */
 struct client {
     int fd;
-    pid_t child; /* a private engine, else 0 */
+    pid_t child;       /* a private engine, else 0 */
+    struct line *line; /* to another host, whose `fd` is ours; NULL: the engine is on this one */
+    enum line_end end; /* why that is lost */
     long last_id;
     struct text in, out;
     size_t in_taken;   /* bytes of `in` already handed out */

@@ -182,6 +182,7 @@ static const struct option options[] = {
 
 const struct command command_check = {
     .name = "check",
+    .place = PLACE_THERE_TERMINAL,
     .summary = "Check whether the run store and all checkpoints are whole",
     .details =
         "Everything is read, nothing is changed, also while an engine works. Exit status 1:\n"

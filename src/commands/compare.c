@@ -134,7 +134,8 @@ static bool start(struct invocation *invocation, struct error *err)
     struct client *client = NULL;
     struct study study = {.variant_count = 0};
     struct study_lock lock = STUDY_LOCK_INIT;
-    bool ok = session_open(&client, err) && study_of_options(invocation, client, &study, err) &&
+    bool ok = session_open(&invocation->remote, &client, err) &&
+              study_of_options(invocation, client, &study, err) &&
               advise_warmup(client, &study, err) && study_claim(&study, &lock, err) &&
               study_save(&study, err) && train(invocation, &study, err);
     study_release(&lock);
@@ -149,7 +150,7 @@ static bool resume(struct invocation *invocation, const char *id, struct error *
     struct study study = {.variant_count = 0};
     struct study_lock lock = STUDY_LOCK_INIT;
     bool ok = study_take(id, &lock, err) && study_load(id, &study, err) &&
-              session_open(&client, err) && train(invocation, &study, err);
+              session_open(&invocation->remote, &client, err) && train(invocation, &study, err);
     study_release(&lock);
     study_free(&study);
     client_close(client);
@@ -189,7 +190,7 @@ static bool try_range(struct invocation *invocation, struct error *err)
     json_t *params = range_of_options(invocation, &test, err);
     if (!params)
         return false;
-    if (!session_open(&client, err)) {
+    if (!session_open(&invocation->remote, &client, err)) {
         json_decref(params);
         return false;
     }
@@ -352,6 +353,7 @@ static const struct option options[] = {
 
 const struct command command_compare = {
     .name = "compare",
+    .place = PLACE_THERE_TERMINAL,
     .lists = true,
     .summary = "Train with several numbers of devices, strategies or other settings, and compare",
     .details =

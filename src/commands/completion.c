@@ -22,7 +22,8 @@ static bool run(struct invocation *invocation, struct error *err)
     const char *asked = invocation->arguments[0];
     if (invocation->argument_count == 2) {
         /* What the scripts ask for. */
-        if (strcmp(asked, "words") == 0 && words_print(invocation->arguments[1]))
+        if (strcmp(asked, "words") == 0 &&
+            words_print(invocation->arguments[1], &invocation->settings))
             return true;
         return wrong(err, invocation->arguments[1]);
     }
@@ -38,6 +39,7 @@ static const struct option options[] = {OPTIONS_END};
 
 const struct command command_completion = {
     .name = "completion",
+    .place = PLACE_HERE,
     .arguments = "bash|zsh|fish",
     .argument_min = 1,
     .argument_max = 2,

@@ -46,7 +46,7 @@ static bool run(struct invocation *invocation, struct error *err)
 {
     struct client *client;
     json_t *list = NULL;
-    if (!session_open_to_ask(&client, err))
+    if (!session_open_to_ask(&invocation->remote, &client, err))
         return false;
     bool ok = client_call(client, "devices", NULL, SESSION_SECONDS, &list, err);
     if (ok && invocation_has(invocation, "json"))

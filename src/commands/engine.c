@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -11,7 +12,9 @@
 #include "cli/options.h"
 #include "client/peer.h"
 #include "client/session.h"
+#include "client/store_wait.h"
 #include "commands/list.h"
+#include "remote/relay.h"
 
 /* Ending a run at once takes as long as its devices take to answer. */
 #define STOP_SECONDS 60.0
@@ -63,7 +66,7 @@ static bool engine_status(struct invocation *invocation, struct error *err)
 static bool engine_start(struct invocation *invocation, struct error *err)
 {
     struct client *client;
-    return session_open(&client, err) &&
+    return session_open(&invocation->remote, &client, err) &&
            show_status(client, invocation_has(invocation, "json"), err);
 }
 
@@ -134,36 +137,68 @@ static bool engine_stop(struct invocation *invocation, struct error *err)
     return ok;
 }
 
+/* Without a greeting: whether the versions suit each other is the viewer's to find out. */
+static bool reach(bool start, struct client **client, struct error *err)
+{
+    if (client_connect_within(client, SESSION_SECONDS, err))
+        return true;
+    if (!start || err->kind != ERROR_ABSENT)
+        return false;
+    *err = (struct error)ERROR_INIT;
+    store_wait();
+    return client_open(client, SESSION_SECONDS, err);
+}
+
+static bool engine_dial(struct invocation *invocation, struct error *err)
+{
+    struct client *client;
+    if (!reach(!invocation_has(invocation, "running"), &client, err))
+        return false;
+    bool ok = relay_run(STDIN_FILENO, STDOUT_FILENO, client_poll(client).fd, err);
+    client_close(client);
+    return ok;
+}
+
 static bool run(struct invocation *invocation, struct error *err)
 {
     static const struct {
         const char *name;
         bool (*run)(struct invocation *invocation, struct error *err);
-    } actions[] = {{"start", engine_start}, {"stop", engine_stop}, {"status", engine_status}};
-    const char *names[3], *asked = invocation->arguments[0];
-    for (size_t i = 0; i < 3; i++) {
+    } actions[] = {{"start", engine_start},
+                   {"stop", engine_stop},
+                   {"status", engine_status},
+                   {"dial", engine_dial}};
+    enum { ACTIONS = sizeof actions / sizeof *actions };
+    const char *names[ACTIONS], *asked = invocation->arguments[0];
+    for (size_t i = 0; i < ACTIONS; i++) {
         names[i] = actions[i].name;
         if (strcmp(asked, actions[i].name) == 0)
             return actions[i].run(invocation, err);
     }
-    const char *near = nearest_name(asked, names, 3);
+    const char *near = nearest_name(asked, names, ACTIONS);
     return error_set(err, ERROR_USAGE, "engine '%.60s': %s%s%s", asked, near ? "did you mean " : "",
-                     near ? near : "it is start, stop or status", near ? "?" : "");
+                     near ? near : "it is start, stop, status or dial", near ? "?" : "");
 }
 
 static const struct option options[] = {
     {"now", OPTION_FLAG, NULL,
      "stop: end the running run, which can be resumed from its newest checkpoint"},
+    {"running", OPTION_FLAG, NULL, "dial: an engine that runs; start none"},
     OPTION_JSON,
     OPTIONS_END,
 };
 
 const struct command command_engine = {
     .name = "engine",
-    .arguments = "start|stop|status",
+    .place = PLACE_THERE,
+    .place_here = "dial",
+    .arguments = "start|stop|status|dial",
     .argument_min = 1,
     .argument_max = 1,
     .summary = "Start, stop or look at the background engine",
+    .details =
+        "dial joins standard input and output to the engine's socket, starting an engine if\n"
+        "none runs.\n",
     .options = options,
     .run = run,
 };

@@ -104,7 +104,7 @@ static bool run(struct invocation *invocation, struct error *err)
     json_t *which = saved_which(invocation, file, err);
     if (!which)
         return false;
-    if (!session_open_private(&evaluation.client, err)) {
+    if (!session_open_private(&invocation->remote, &evaluation.client, err)) {
         json_decref(which);
         return false;
     }

@@ -267,6 +267,7 @@ static const struct option options[] = {
 
 const struct command command_export = {
     .name = "export",
+    .place = PLACE_THERE,
     .arguments = "RUN...",
     .argument_min = 1,
     .argument_max = ARGUMENTS_MAX,

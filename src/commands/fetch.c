@@ -77,7 +77,7 @@ static bool take_progress(void *context, const char *method, const json_t *param
 static json_t *request(struct invocation *invocation, struct error *err)
 {
     struct spec *spec = &invocation->settings.spec;
-    if (!run_spec_make_absolute(spec, err))
+    if (!run_spec_make_absolute(spec, &invocation->remote, err))
         return NULL;
     json_t *params = json_pack("{s:s, s:s?, s:s?}", "dataset", invocation->arguments[0], "data_dir",
                                spec->data_dir, "from", invocation_value(invocation, "from"));
@@ -93,7 +93,7 @@ static bool run(struct invocation *invocation, struct error *err)
     long id;
     if (!params)
         return false;
-    if (!session_open_private(&fetching.client, err)) {
+    if (!session_open_private(&invocation->remote, &fetching.client, err)) {
         json_decref(params);
         return false;
     }

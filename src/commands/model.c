@@ -276,7 +276,8 @@ static bool run(struct invocation *invocation, struct error *err)
     if (!invocation_has(invocation, "data") && !spec_set(spec, "data", "", err))
         return false;
     if (!spec_set(spec, "model", invocation->arguments[0], err) ||
-        !run_spec_finish(invocation, err) || !session_open_to_ask(&client, err))
+        !run_spec_finish(invocation, err) ||
+        !session_open_to_ask(&invocation->remote, &client, err))
         return false;
     json_t *params = spec_given_to_json(spec);
     bool ok = params

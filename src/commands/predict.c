@@ -23,6 +23,7 @@
 struct predicting {
     struct client *client;
     const struct spec *spec;
+    const struct remote *remote;
     const char *const *files; /* as they were given */
     int count, next;          /* the first that has not been asked about */
     int *asked;               /* which they are, in the request; room for all */
@@ -144,7 +145,7 @@ static json_t *next_names(struct predicting *p, struct error *err)
     p->asked_count = 0;
     while (names && p->next < p->count && bytes < MOST_NAMES) {
         const char *file = p->files[p->next];
-        char *path = run_spec_absolute_path(file, err);
+        char *path = run_spec_absolute_path(file, p->remote, err);
         json_t *name = path ? json_string(path) : NULL;
         struct error why = ERROR_INIT;
         if (path && !name) {
@@ -211,6 +212,7 @@ static json_t *take_arguments(struct invocation *invocation, struct predicting *
     p->ranks = top;
     p->top = 1;
     p->spec = &invocation->settings.spec;
+    p->remote = &invocation->remote;
     p->files = invocation->arguments + weights;
     p->count = invocation->argument_count - weights;
     if (top && !parse_long(top, 1, MOST_TOP, &p->top)) {
@@ -232,8 +234,8 @@ static bool run(struct invocation *invocation, struct error *err)
     if (!which)
         return false;
     p.asked = malloc((size_t)p.count * sizeof *p.asked);
-    bool ok =
-        (p.asked || error_memory(err, "names of pictures")) && session_open_private(&p.client, err);
+    bool ok = (p.asked || error_memory(err, "names of pictures")) &&
+              session_open_private(&invocation->remote, &p.client, err);
     if (!ok)
         json_decref(which);
     ok = ok && saved_take(p.client, invocation, which, err) && predict_all(&p, err);

@@ -215,6 +215,7 @@ static const struct option options[] = {
 
 const struct command command_runs = {
     .name = "runs",
+    .place = PLACE_THERE,
     .arguments = "[WORD...]",
     .forms = "delete|note|tag|repair RUN...",
     .argument_max = ARGUMENTS_MAX,

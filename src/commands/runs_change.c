@@ -68,7 +68,7 @@ static bool delete_runs(struct invocation *invocation, struct error *err)
             return false;
     if (count > 1 && !invocation_has(invocation, "yes"))
         return error_set(err, ERROR_USAGE, "to delete %d runs for good takes --yes", count);
-    if (!session_open(&client, err))
+    if (!session_open(&invocation->remote, &client, err))
         return false;
     bool ok = true;
     for (int i = 0; ok && i < count; i++) {
@@ -80,11 +80,13 @@ static bool delete_runs(struct invocation *invocation, struct error *err)
     return ok;
 }
 
-static bool change_one(const char *method, const char *number, json_t *params, struct error *err)
+static bool change_one(const struct invocation *invocation, const char *method, json_t *params,
+                       struct error *err)
 {
     long run;
     struct client *client;
-    if (!run_number_parse(number, &run, err) || !session_open(&client, err)) {
+    if (!run_number_parse(invocation->arguments[1], &run, err) ||
+        !session_open(&invocation->remote, &client, err)) {
         json_decref(params);
         return false;
     }
@@ -100,7 +102,7 @@ static bool note_run(struct invocation *invocation, struct error *err)
     if (invocation->argument_count > 3)
         return error_set(err, ERROR_USAGE, "runs note: write the text in quotes");
     json_t *params = json_pack("{s:s}", "text", invocation->arguments[2]);
-    return params ? change_one("note", invocation->arguments[1], params, err)
+    return params ? change_one(invocation, "note", params, err)
                   : error_set(err, ERROR_USAGE, "runs note: the text is not UTF-8");
 }
 
@@ -118,7 +120,7 @@ static bool tag_run(struct invocation *invocation, struct error *err)
     json_t *params = ok ? json_pack("{s:O, s:O}", "add", add, "remove", remove) : NULL;
     json_decref(add);
     json_decref(remove);
-    return params ? change_one("tag", invocation->arguments[1], params, err)
+    return params ? change_one(invocation, "tag", params, err)
                   : error_set(err, ERROR_USAGE, "runs tag: a word is not UTF-8");
 }
 

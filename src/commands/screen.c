@@ -144,6 +144,7 @@ static const struct option options[] = {
 
 const struct command command_screen = {
     .name = "screen",
+    .place = PLACE_THERE,
     .summary = "Write the workbench's screen as text",
     .details = "It only looks: nothing is asked of the engine that would change anything.",
     .options = options,

@@ -261,6 +261,7 @@ static const struct option options[] = {
 
 const struct command command_show = {
     .name = "show",
+    .place = PLACE_THERE,
     .arguments = "RUN",
     .argument_min = 1,
     .argument_max = 1,

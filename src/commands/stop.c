@@ -41,6 +41,7 @@ static const struct option options[] = {
 
 const struct command command_stop = {
     .name = "stop",
+    .place = PLACE_THERE,
     .arguments = "RUN",
     .argument_min = 1,
     .argument_max = 1,

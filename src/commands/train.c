@@ -112,13 +112,17 @@ static bool run(struct invocation *invocation, struct error *err)
     bool detach = invocation_has(invocation, "detach");
     if (foreground && detach)
         return error_set(err, ERROR_USAGE, "--foreground and --detach exclude each other");
+    if (foreground && invocation->remote.host)
+        return error_set(err, ERROR_USAGE,
+                         "--foreground and --host exclude each other: a private engine is here");
     if (foreground && invocation_value(invocation, "resume"))
         return error_set(err, ERROR_USAGE,
                          "--resume is for the engine in the background, which has the checkpoints");
     bool profile = invocation_has(invocation, "profile");
     if ((profile && !spec_set(&invocation->settings.spec, "profile", "yes", err)) ||
         !run_spec_finish(invocation, err) ||
-        !(foreground ? session_open_private(&client, err) : session_open(&client, err)))
+        !(foreground ? session_open_private(&invocation->remote, &client, err)
+                     : session_open(&invocation->remote, &client, err)))
         return false;
     bool ok = invocation_value(invocation, "resume")
                   ? resume(client, invocation, &number, &from, err)

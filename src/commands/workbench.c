@@ -15,13 +15,16 @@ static bool run_workbench(struct invocation *invocation, struct saved_settings *
         return false;
     struct workbench_options options = {
         .spec = settings->spec,
+        .remote = invocation->remote,
+        .hosts = settings->hosts,
         .preferences = settings->preferences,
         .keys = &settings->keys,
         .record = invocation_value(invocation, "record"),
         .settings_source = &saved->source,
         .start_run = invocation_has(invocation, "start"),
     };
-    store_wait();
+    if (!invocation->remote.host)
+        store_wait();
     return workbench_run(&options, err);
 }
 

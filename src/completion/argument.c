@@ -66,6 +66,8 @@ static void find(struct argument *argument, bool live_run)
         add_word(argument, argument->name);
     } else if (strcmp(name, "RUN") == 0) {
         argument->source = live_run ? WORDS_LIVE_RUNS : WORDS_RUNS;
+    } else if (strcmp(name, option_host.argument) == 0) {
+        argument->source = WORDS_HOSTS;
     } else if (strcmp(name, "ID") == 0) {
         argument->source = WORDS_COMPARISONS;
     } else if (strcmp(name, "VIEW") == 0) {

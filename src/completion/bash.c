@@ -5,6 +5,7 @@
 
 #include "completion/argument.h"
 #include "completion/quote.h"
+#include "completion/words.h"
 
 /* Nothing but what bash itself has since version 4.3. */
 static const char head[] =
@@ -63,10 +64,12 @@ static const char head[] =
     "    done\n"
     "}\n"
     "\n"
-    "# Words that only the machine knows. Where bash only lists them, with what they are.\n"
+    "# Words that only the machine knows, if it is the one that is asked. Where bash only lists "
+    "them, with what they are.\n"
     "_dpartui_ask()\n"
     "{\n"
     "    local line program\n"
+    "    [[ -z $far || $1 == @(hosts|models) ]] || return 0\n"
     "    _dpartui_plain \"${words[0]}\"\n"
     "    program=${plain/#'~/'/\"$HOME/\"}\n"
     "    compopt -o nosort 2>/dev/null\n"
@@ -104,11 +107,18 @@ static const char tail[] =
     "_dpartui()\n"
     "{\n"
     "    local words kept plain word value takes i count=0\n"
-    "    local before='' command='' option='' ended='' options=()\n"
+    "    local before='' command='' option='' ended='' far='' options=()\n"
     "    COMPREPLY=()\n"
     "    _dpartui_split\n"
     "    _dpartui_plain \"$kept\"\n"
     "    kept=$plain\n"
+    "    [[ ${words[*]} != *' --host'[\\ =]* ]] || far=yes\n"
+    "    # Before the command it is as good as after it.\n"
+    "    if [[ ${words[1]} == --host && ${#words[@]} -gt 3 ]]; then\n"
+    "        words=(\"${words[0]}\" \"${words[@]:3}\")\n"
+    "    elif [[ ${words[1]} == --host=* && ${#words[@]} -gt 2 ]]; then\n"
+    "        words=(\"${words[0]}\" \"${words[@]:2}\")\n"
+    "    fi\n"
     "    [[ ${#words[@]} -le 2 || ${words[1]} == -* ]] || command=${words[1]}\n"
     "    _dpartui_options \"$command\" || return\n"
     "    for ((i = 1; i < ${#words[@]} - 1; i++)); do\n"
@@ -157,14 +167,11 @@ static void print_options(const struct command *command)
     printf("    '%s')\n        options=(", command_name(command));
     for (const struct option *option = command->options; option->name; option++)
         printf("--%s ", option->name);
-    printf("--help --version)\n        takes='");
-    const char *space = "";
+    printf("--host --help --version)\n        takes='");
     for (const struct option *option = command->options; option->name; option++)
-        if (!option_stands_alone(option) && argument_of_option(option, &argument)) {
-            printf("%s--%s", space, option->name);
-            space = " ";
-        }
-    printf("'\n        ;;\n");
+        if (!option_stands_alone(option) && argument_of_option(option, &argument))
+            printf("--%s ", option->name);
+    printf("--host'\n        ;;\n");
 }
 
 static void print_argument(const struct argument *argument)
@@ -219,7 +226,8 @@ void complete_bash(const struct command *const *commands)
            "_dpartui_argument()\n{\n    case $1 in\n");
     for (size_t i = 0; commands[i]; i++)
         print_arguments(commands[i]);
-    printf("    esac\n}\n\n_dpartui_commands=(");
+    printf("    *' --host')\n        _dpartui_ask " WORDS_HOSTS "\n        ;;\n"
+           "    esac\n}\n\n_dpartui_commands=(");
     for (size_t i = 1; commands[i]; i++)
         printf("%s%s", i > 1 ? " " : "", commands[i]->name);
     printf(")\n\n");

@@ -15,9 +15,20 @@ static const char head[] =
     "# fish completion for dpartui.\n"
     "# Made by 'dpartui completion fish' from the program's own tables: change those.\n"
     "\n"
+    "# The words before the cursor. Before the command --host is as good as after it.\n"
+    "function __dpartui_words\n"
+    "    set -l words (commandline -opc)\n"
+    "    if test \"$words[2]\" = --host; and test (count $words) -gt 2\n"
+    "        set -e words[2..3]\n"
+    "    else if string match -q -- '--host=*' \"$words[2]\"\n"
+    "        set -e words[2]\n"
+    "    end\n"
+    "    printf '%s\\n' $words\n"
+    "end\n"
+    "\n"
     "# The command that was given; fails when it is another one than $argv.\n"
     "function __dpartui_command --argument-names wanted\n"
-    "    set -l words (commandline -opc)\n"
+    "    set -l words (__dpartui_words)\n"
     "    set -l command \"$words[2]\"\n"
     "    if string match -q -- '-*' \"$command\"\n"
     "        set command ''\n"
@@ -26,13 +37,13 @@ static const char head[] =
     "end\n"
     "\n"
     "function __dpartui_first\n"
-    "    test (count (commandline -opc)) -eq 1\n"
+    "    test (count (__dpartui_words)) -eq 1\n"
     "end\n"
     "\n"
     "# Is this the argument NUMBER of COMMAND, some of whose options take arguments?\n"
     "function __dpartui_argument --argument-names command number\n"
     "    __dpartui_command $command; or return\n"
-    "    set -l words (commandline -opc)\n"
+    "    set -l words (__dpartui_words)\n"
     "    set -l takes $argv[3..-1]\n"
     "    set -l place 0\n"
     "    set -l option ''\n"
@@ -62,6 +73,11 @@ static const char head[] =
     "        set before (string replace -r '[^,]*$' '' -- \"$token\")\n"
     "    end\n"
     "    printf '%s\\n' $argv[4..-1]\n"
+    "    # Words of this machine are none of another host.\n"
+    "    if not contains -- \"$source\" hosts models; and string match -q -- '--host*' "
+    "(commandline -opc)\n"
+    "        set source ''\n"
+    "    end\n"
     "    if test -n \"$source\"\n"
     "        for word in ($program completion words $source 2>/dev/null)\n"
     "            printf '%s\\n' \"$before$word\"\n"
@@ -114,6 +130,7 @@ static void print_command(const struct command *command)
     const char *name = command->name ? command->name : "";
     for (const struct option *option = command->options; option->name; option++)
         print_option(command, option);
+    print_option(command, &option_host);
     printf("complete -c dpartui -n \"__dpartui_command '%s'\" -s h -l help -d 'show this help'\n",
            name);
     printf("complete -c dpartui -n \"__dpartui_command '%s'\" -l version -d 'show the version'\n",
@@ -124,7 +141,7 @@ static void print_command(const struct command *command)
         for (const struct option *option = command->options; option->name; option++)
             if (!option_stands_alone(option) && argument_of_option(option, &other))
                 printf(" --%s", option->name);
-        printf("\" -f -k");
+        printf(" --%s\" -f -k", option_host.name);
         print_offer(&argument);
         putchar('\n');
     }

@@ -210,7 +210,21 @@ static void print_models(void)
     text_free(&seen);
 }
 
-bool words_print(const char *source)
+static void print_hosts(const struct settings *settings)
+{
+    for (char *const *host = settings->hosts; host && *host; host++)
+        print_word(*host, "of the configuration");
+    print_word("local", "this machine");
+}
+
+/* Runs and devices are those of this machine, but DPARTUI_HOST names another one. */
+static bool is_far(const char *source)
+{
+    const char *host = getenv("DPARTUI_HOST");
+    return host && *host && strcmp(host, "local") != 0 && strcmp(source, WORDS_MODELS) != 0;
+}
+
+bool words_print(const char *source, const struct settings *settings)
 {
     static const struct {
         const char *name;
@@ -220,9 +234,14 @@ bool words_print(const char *source)
                    {WORDS_LIVE_RUNS, print_live_runs},
                    {WORDS_MODELS, print_models},
                    {WORDS_RUNS, print_all_runs}};
+    if (strcmp(source, WORDS_HOSTS) == 0) {
+        print_hosts(settings);
+        return true;
+    }
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (strcmp(sources[i].name, source) == 0) {
-            sources[i].print();
+            if (!is_far(source))
+                sources[i].print();
             return true;
         }
     return false;

@@ -26,7 +26,8 @@ static const char head[] =
     "    (( ! $#whole )) || { compadd -a whole && ret=0 }\n"
     "    (( ! $#open )) || { compadd -S '' -a open && ret=0 }\n"
     "    [[ -z $list ]] || compset -P '*,'\n"
-    "    if [[ -n $source ]]; then\n"
+    "    # Words of this machine are none of another host.\n"
+    "    if [[ -n $source && (-z $far || $source == (hosts|models)) ]]; then\n"
     "        for line in ${(f)\"$($dpartui completion words $source 2>/dev/null)\"}; do\n"
     "            asked+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\")\n"
     "        done\n"
@@ -43,7 +44,16 @@ static const char head[] =
     "\n"
     "_dpartui() {\n"
     "    local curcontext=$curcontext dpartui=${(Q)words[1]} command=\n"
+    "    local far=${words[(r)--host*]}\n"
     "    dpartui=${dpartui/#\\~\\//$HOME/}\n"
+    "    # Before the command it is as good as after it.\n"
+    "    if [[ $words[2] == --host ]] && (( CURRENT > 3 )); then\n"
+    "        words[2,3]=()\n"
+    "        (( CURRENT -= 2 ))\n"
+    "    elif [[ $words[2] == --host=* ]] && (( CURRENT > 2 )); then\n"
+    "        words[2]=()\n"
+    "        (( CURRENT-- ))\n"
+    "    fi\n"
     "    if [[ $words[2] != -* ]]; then\n"
     "        if (( CURRENT == 2 )); then\n"
     "            local -a commands=(\n";
@@ -109,6 +119,7 @@ static void print_command(const struct command *command)
     printf("        '%s')\n            _arguments -S : \\\n", command->name ? command->name : "");
     for (const struct option *option = command->options; option->name; option++)
         print_option(option);
+    print_option(&option_host);
     for (size_t i = 0; argument_of_command(command, i, &argument); i++) {
         printf("                '%zu", i + 1);
         print_argument(&argument);

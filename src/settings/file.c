@@ -8,6 +8,7 @@
 #include "base/conf_text.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "settings/hosts.h"
 #include "settings/keys.h"
 
 /* No honest configuration comes near this; it bounds what a wrong file can cost. */
@@ -101,11 +102,18 @@ static bool take_group(struct settings *settings, const char *path, enum setting
                        const config_setting_t *group, struct error *err)
 {
     const char *name = config_setting_name(group);
-    bool is_keys = strcmp(name, "keys") == 0;
+    bool is_keys = strcmp(name, "keys") == 0, of_hosts;
+    if (source != SOURCE_SAVED) {
+        if (!settings_take_hosts(settings, group, &of_hosts, err))
+            return error_prefix(err, "%s:%u", path, config_setting_source_line(group));
+        if (of_hosts)
+            return true;
+    }
     if (!is_keys && strcmp(name, "train") != 0 && strcmp(name, "screen") != 0)
-        return error_set(err, ERROR_USAGE,
-                         "%s:%u: %s: unknown group: there are train, screen and keys", path,
-                         config_setting_source_line(group), name);
+        return error_set(
+            err, ERROR_USAGE,
+            "%s:%u: %s: unknown group: there are train, screen and keys, and ssh and hosts", path,
+            config_setting_source_line(group), name);
     if (!config_setting_is_group(group))
         return error_set(err, ERROR_USAGE, "%s:%u: %s: wants a group: %s = { ... };", path,
                          config_setting_source_line(group), name, name);

@@ -4,5 +4,6 @@ libsettings_a_CPPFLAGS = $(AM_CPPFLAGS) $(LIBCONFIG_CFLAGS) $(JANSSON_CFLAGS)
 libsettings_a_SOURCES = \
 	%D%/settings.c %D%/settings.h \
 	%D%/file.c %D%/file.h \
+	%D%/hosts.c %D%/hosts.h \
 	%D%/saved.c %D%/saved.h \
 	%D%/keys.c %D%/keys.h

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "settings/file.h"
+#include "settings/hosts.h"
 #include "settings/keys.h"
 
 void settings_init(struct settings *settings)
@@ -26,6 +27,9 @@ void settings_free(struct settings *settings)
         free(settings->trace[i].saved);
         settings->trace[i].below = settings->trace[i].saved = NULL;
     }
+    settings_free_hosts(settings);
+    free(settings->ssh);
+    settings->ssh = NULL;
     spec_free(&settings->spec);
 }
 

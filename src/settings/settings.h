@@ -22,6 +22,8 @@ struct settings {
     struct spec spec; /* what a run starts from; not yet validated as a whole */
     struct preferences preferences;
     struct keymap keys; /* what the workbench's keys do */
+    char *ssh;          /* what reaches other hosts; NULL: "ssh" */
+    char **hosts;       /* of the workbench's page, a list that ends with NULL; NULL: none */
     /* Of each key of settings_key(). */
     struct {
         enum setting_origin source;

@@ -167,7 +167,7 @@ class Usage(Case):
                 (["show"], "RUN"),
                 (["show", "one"], "'one'"),
                 (["stop", "0"], "'0'"),
-                (["engine"], "start|stop|status"),
+                (["engine"], "start|stop|status|dial"),
                 (["engine", "stat"], "did you mean"),
                 (["model", "no-such-model"], "no-such-model"),
                 (["fetch", "everything"], "everything"),

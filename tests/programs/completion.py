@@ -112,6 +112,17 @@ class Program(Case):
                          "3\t\\x1b[2J\\x0a9\\x09evil on cpu:0-1, batch 64, queued\n"
                          f"2\tlenet on -, batch 64, running\n1\t{RUNS['1']}\n")
 
+    def test_hosts(self):
+        os.mkdir(os.path.join(self.folder, "dpartui"), mode=0o700)
+        with open(os.path.join(self.folder, "dpartui", "dpartui.conf"), "w", encoding="utf8") as file:
+            file.write('hosts = ( "me@gpu1", "gpu2" );\n')
+        names = [line.split("\t")[0] for line in self.words("words", "hosts").splitlines()]
+        self.assertEqual(names, ["me@gpu1", "gpu2", "local"])
+        self.start_engine()
+        self.env["DPARTUI_HOST"] = "gpu1"
+        self.assertEqual(self.words("words", "runs"), "")
+        self.assertEqual(self.words("words", "devices"), "")
+
     def test_without_an_engine(self):
         self.assertEqual(self.words("words", "runs"), "")
         self.assertIn("cpu:0-1\t", self.words("words", "devices"))
@@ -193,6 +204,11 @@ class Bash(Case):
         self.check("dpartui train --batch ")
         self.check("dpartui train --batch=")
         self.check("dpartui train --batch 5 --sync c", "central")
+        self.check("dpartui --host gpu1 tr", "train")
+        self.check("dpartui --host=gpu1 engine st", "start", "stop", "status")
+        self.check("dpartui --host gpu1 show ")
+        self.check("dpartui show --host gpu1 ")
+        self.check("dpartui train --host ", "local")
         self.check("dpartui engine st", "start", "stop", "status")
         self.check("dpartui engine start ")
         self.check("dpartui completion ", "bash", "zsh", "fish")
@@ -307,7 +323,10 @@ class Zsh(Case):
         self.check("dpartui show ", "3", "2", "1")
         self.check("dpartui stop --now ", "3", "2")
         self.check("dpartui stop -- ", "3", "2")
-        self.check("dpartui show 1 ", "--help", "--json", "--profile", "--svg-step", "--version", "-h")
+        self.check("dpartui show 1 ", "--help", "--host", "--json", "--profile", "--svg-step", "--version", "-h")
+        self.check("dpartui --host gpu1 tra", "train")
+        self.check("dpartui --host=gpu1 stop --no", "--now")
+        self.check("dpartui show --host ", "local")
         self.check("dpartui show --profile=", "--profile=time", "--profile=order")
         told = self.shell.offers("dpartui show ")
         for run in RUNS.values():
@@ -381,6 +400,10 @@ class Fish(Case):
             "dpartui train --devices=cpu:0,cuda:": ["--devices=cpu:0,cuda:0"],
             "dpartui train --devices cpu:0,al": [],
             "dpartui stop --now ": ["2", "3"],
+            "dpartui --host gpu1 tra": ["train"],
+            "dpartui --host gpu1 stop ": [],
+            "dpartui show --host ": ["local"],
+            "dpartui --host=gpu1 stop --no": ["--now"],
             "dpartui stop -- ": ["2", "3"],
             "dpartui show 1 ": [],
             "dpartui engine st": ["start", "stop", "status"],

@@ -57,7 +57,7 @@ options_in_page "$man/dpartui.1" >listed
 compare 'option of dpartui' options listed
 
 # Each option of a run, as a separate entry in TRAINING.
-"$dpartui" train --help | options_in_help | grep -vx -e help -e version >options
+"$dpartui" train --help | options_in_help | grep -vx -e help -e version -e host >options
 sed -n '/^\.Sh TRAINING/,/^\.Sh DEVICES/s/^\.It Fl Fl //p' "$man/dpartui.1" |
     sed 's/ , Fl Fl /\n/g' | sed 's/ .*//' | sort -u >listed
 compare 'option of dpartui train' options listed

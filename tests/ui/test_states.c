@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,58 @@ static void recording_on_full_disk(struct replay *replay)
     json_decref(message);
 }
 
+/* As ui/app/reach.c says it. */
+static void line_down(struct replay *replay)
+{
+    snprintf(replay->ui.host, sizeof replay->ui.host, "gpu1");
+    ui_line_down(&replay->ui, 1763650992, 1, "ssh was ended by signal 9 (Killed)");
+    ui_line_down(&replay->ui, 1763650992, 4, "ssh: connect to host gpu1 port 22: No route to host");
+}
+
+static void line_tried(struct replay *replay)
+{
+    line_down(replay);
+    ui_line_down(&replay->ui, 1763650992, 0, "me@gpu1: Permission denied (publickey,password).");
+}
+
+static void take(struct host *host, const char *method, const char *params)
+{
+    struct error err = ERROR_INIT;
+    json_t *value = json_loads(params, 0, NULL);
+    ck_assert_ptr_nonnull(value);
+    host->state = HOST_UP;
+    ck_assert(strcmp(method, "runs") == 0 ? state_runs(&host->engine, value, &err)
+                                          : state_notification(&host->engine, method, value, &err));
+    json_decref(value);
+}
+
+/* One that trains, one whose run failed, one without an engine, one that is down, and one that has
+ * not answered yet. */
+static void hosts(struct replay *replay)
+{
+    static char names[][16] = {"me@gpu1", "gpu2", "laptop", "gpu3", "\x1b[2Jevil"};
+    char *const list[] = {names[0], names[1], names[2], names[3], names[4], NULL};
+    struct error err = ERROR_INIT;
+    struct hosts *hosts = &replay->ui.hosts;
+    ck_assert_msg(hosts_init(hosts, list, "me@gpu1", &err), "%s", err.text);
+    take(&hosts->host[1], "runs",
+         "[{\"run\":12,\"status\":\"running\",\"model\":\"resnet18\",\"epochs\":10,"
+         "\"epochs_done\":3,\"test_acc\":0.9123}]");
+    take(&hosts->host[1], "state",
+         "{\"pid\":7,\"run\":{\"run\":12,\"status\":\"running\",\"model\":\"resnet18\","
+         "\"epoch\":4,\"epochs\":10},\"devices\":["
+         "{\"device\":\"cuda:0\",\"available\":true,\"load\":0.9},"
+         "{\"device\":\"cuda:1\",\"available\":true,\"load\":0.8},"
+         "{\"device\":\"cpu:0\",\"available\":true,\"load\":null}]}");
+    take(&hosts->host[2], "runs",
+         "[{\"run\":3,\"status\":\"failed\",\"model\":\"a-model-of-a-long-name\","
+         "\"epochs\":1000,\"epochs_done\":999,\"test_acc\":null}]");
+    host_lost(&hosts->host[3], HOST_NO_ENGINE,
+              "no engine is running: 'dpartui engine start' starts one");
+    host_lost(&hosts->host[4], HOST_DOWN, "ssh: connect to host gpu3 port 22: No route to host");
+    replay_keys(replay, "H<Down>");
+}
+
 static const struct {
     const char *name, *recording; /* NULL: none yet */
     void (*happen)(struct replay *replay);
@@ -123,6 +176,9 @@ static const struct {
     {"paused", "paused", NULL, "R"},
     {"stop-after-epoch", "stop-after-epoch", NULL, "R"},
     {"queue", "queue", NULL, "R"},
+    {"line-down", "paused", line_down, "L"},
+    {"line-tried", "paused", line_tried, NULL},
+    {"hosts", "idle", hosts, NULL},
 };
 
 /* What the workbench says itself is of this moment. */

@@ -7,7 +7,8 @@
 #include "ui/views/help.h"
 #include "ui/views/views.h"
 
-/* What keys do in pages that are only read: the details of a device, and the help. */
+/* What keys do in pages that are only read: the details of a device, the help, and the list of
+ * hosts, which are asked as long as it is on the screen. */
 
 enum { DEVICE_PAGE = 8 }; /* lines that PageDown moves by */
 
@@ -44,4 +45,31 @@ bool help_act(struct ui *ui, enum action action)
         return false;
     ui->line = list_move(ui->line, down - page + 1, page, action);
     return true;
+}
+
+bool hosts_can(const struct ui *ui, enum action action)
+{
+    return action != ACTION_OPEN_HOST || ui->line < ui->hosts.count;
+}
+
+bool hosts_act(struct ui *ui, enum action action)
+{
+    if (action_walks(action))
+        ui->line = list_move(ui->line, ui->hosts.count, ui->rows > 6 ? ui->rows - 5 : 1, action);
+    else if (action == ACTION_OPEN_HOST)
+        ui->hosts.wanted = ui->line;
+    else
+        return false;
+    return true;
+}
+
+void hosts_opened(struct ui *ui)
+{
+    ui->hosts.shown = true;
+    ui->line = ui->hosts.current;
+}
+
+void hosts_left(struct ui *ui)
+{
+    ui->hosts.shown = false;
 }

@@ -20,6 +20,7 @@ const struct view_actions *view_actions(enum view_id view)
         [VIEW_COMPARE] = {compare_can, compare_act, compare_pick, compare_opened, NULL},
         [VIEW_LOG] = {NULL, log_act, NULL, log_opened, NULL},
         [VIEW_SETTINGS] = {settings_can, settings_act, NULL, settings_opened, settings_left},
+        [VIEW_HOSTS] = {hosts_can, hosts_act, NULL, hosts_opened, hosts_left},
         [VIEW_DEVICE] = {NULL, device_act, NULL, NULL, NULL},
         [VIEW_HELP] = {NULL, help_act, NULL, NULL, NULL},
     };

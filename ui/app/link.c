@@ -10,15 +10,10 @@
 
 #include "base/clock.h"
 #include "client/open.h"
-#include "client/spawn.h"
+#include "ui/app/reach.h"
 #include "ui/app/recording.h"
 #include "ui/control/engine.h"
 
-/* Trying to connect costs a failed system call: often while an engine starts, seldom after. */
-#define START_RETRY_S   0.02
-#define START_SECONDS   10.0
-#define LOST_RETRY_S    0.5
-#define LOST_RETRY_MOST 5.0
 /* While a run trains there is a state every second, and an answer takes no longer. */
 #define SILENCE_S 5.0
 
@@ -34,12 +29,9 @@ struct link {
     } pending[PENDING];
     int pending_count;
     struct recording *recording; /* NULL: none */
-    bool had_engine;             /* one was connected before */
-    bool started;                /* an engine was started and has not answered yet */
-    double give_up;              /* when it should have */
-    bool more;                   /* messages may be here that poll() knows nothing of */
-    double heard;       /* when the engine last said something, or began to owe an answer */
-    double retry, wait; /* the next attempt to connect, and the pause before the one after */
+    struct reach reach;
+    bool more;    /* messages may be here that poll() knows nothing of */
+    double heard; /* when the engine last said something, or began to owe an answer */
 };
 
 /* The oldest is dropped: an engine that leaves so many open will not answer it either. */
@@ -126,13 +118,13 @@ static bool send_request(void *context, enum request request, json_t *params, st
     return true;
 }
 
-bool link_open(struct link **out, struct ui *ui, struct error *err)
+bool link_open(struct link **out, struct ui *ui, const struct remote *remote, struct error *err)
 {
     struct link *link = calloc(1, sizeof *link);
     if (!link)
         return error_memory(err, "the line to the engine");
     link->ui = ui;
-    link->wait = LOST_RETRY_S;
+    reach_init(&link->reach, ui, remote);
     ui->requester = (struct requester){send_request, link};
     *out = link;
     return true;
@@ -159,35 +151,16 @@ bool link_quiet(const struct link *link)
 
 double link_deadline(const struct link *link)
 {
-    if (!link->client)
-        return link->retry;
+    if (!link->client || link->reach.opening)
+        return reach_deadline(&link->reach);
     if (link->more)
         return 0;
     return expects(link) && !link->ui->silent ? link->heard + SILENCE_S : INFINITY;
 }
 
-static void start_engine(struct link *link)
-{
-    struct error err = ERROR_INIT;
-    char advice[512];
-    link->ui->want_engine = false;
-    if (!spawn_background_engine(&err)) {
-        snprintf(advice, sizeof advice, "%.400s - press e to try again", err.text);
-        ui_disconnected(link->ui, LINK_NO_ENGINE, advice);
-        link->retry = clock_seconds() + LOST_RETRY_MOST;
-        return;
-    }
-    link->started = true;
-    link->give_up = clock_seconds() + START_SECONDS;
-    link->retry = clock_seconds() + START_RETRY_S;
-    link->ui->link = LINK_STARTING;
-}
-
 static void connected(struct link *link)
 {
-    link->had_engine = true;
-    link->started = false;
-    link->wait = LOST_RETRY_S;
+    reach_done(&link->reach);
     link->pending_count = 0;
     if (link->recording)
         record_connection(link, NULL);
@@ -211,59 +184,38 @@ void link_look(struct link *link)
                     err.kind == ERROR_ABSENT ? "no engine runs: `dpartui` starts one" : err.text);
 }
 
-/* Nobody answers: the first time start an engine, then wait for it; one that was lost only comes
- * back by itself or on the user's word, because it may have been stopped on purpose. */
-static bool try_connect(struct link *link)
+void link_change(struct link *link, const struct remote *remote)
 {
-    struct error err = ERROR_INIT;
-    double now = clock_seconds();
-    if (client_connect(&link->client, &err)) {
-        connected(link);
-        return true;
-    }
-    link->client = NULL;
-    if (err.kind == ERROR_SILENT) {
-        link->retry = now + link->wait;
-        link->wait = fmin(2 * link->wait, LOST_RETRY_MOST);
-        link->ui->want_engine = false;
-        ui_disconnected(link->ui, LINK_NO_ENGINE, err.text);
-        return true;
-    }
-    if (link->ui->want_engine ||
-        (!link->had_engine && !link->started && link->ui->link == LINK_STARTING)) {
-        start_engine(link);
-        return true;
-    }
-    if (link->started && now < link->give_up) {
-        link->retry = now + START_RETRY_S;
-        return false;
-    }
-    if (link->started) {
-        link->started = false;
-        ui_disconnected(link->ui, LINK_NO_ENGINE,
-                        "the engine was started but does not answer: see `dpartui engine status`; "
-                        "press e to try again");
-        link->retry = now + LOST_RETRY_S;
-        return true;
-    }
-    link->retry = now + link->wait;
-    link->wait = fmin(2 * link->wait, LOST_RETRY_MOST);
-    return false;
-}
-
-static void lost(struct link *link)
-{
-    static const char lost_advice[] = "the engine is gone. If it ended, its runs are interrupted "
-                                      "and can be resumed. Press e to start "
-                                      "another";
-    client_close(link->client);
+    client_drop(link->client);
     link->client = NULL;
     link->pending_count = 0;
-    link->retry = clock_seconds() + START_RETRY_S;
-    link->wait = LOST_RETRY_S;
+    link->more = false;
+    reach_init(&link->reach, link->ui, remote);
     if (link->recording)
-        record_connection(link, lost_advice);
-    ui_disconnected(link->ui, LINK_LOST, lost_advice);
+        record_connection(link, "another host was opened");
+}
+
+bool link_reach(struct link *link, struct error *err)
+{
+    if (!link->reach.remote.host)
+        return true;
+    if (!reach_first(&link->reach, &link->client, err)) {
+        link->client = NULL;
+        return false;
+    }
+    /* What the first frame needs is asked for at once: it comes after one way there and back. */
+    connected(link);
+    return reach_await(&link->reach, link->client, err);
+}
+
+static void lost(struct link *link, const struct error *err)
+{
+    reach_lost(&link->reach, link->client, err);
+    client_drop(link->client);
+    link->client = NULL;
+    link->pending_count = 0;
+    if (link->recording)
+        record_connection(link, link->ui->link_advice);
 }
 
 static bool is_point(const json_t *message)
@@ -327,27 +279,37 @@ static void release(json_t *message)
 #endif
 }
 
+static bool try_to_reach(struct link *link)
+{
+    bool news = reach_step(&link->reach, &link->client);
+    if (link->client && !link->reach.opening)
+        connected(link);
+    return news;
+}
+
 enum news link_step(struct link *link)
 {
     bool heard = false;
     enum news news = NEWS_NONE;
+    if (!link->client || link->reach.opening)
+        news = try_to_reach(link) ? NEWS_FULL : NEWS_NONE;
     if (!link->client)
-        return (clock_seconds() >= link->retry || link->ui->want_engine) && try_connect(link)
-                   ? NEWS_FULL
-                   : NEWS_NONE;
+        return news;
     link->ui->want_engine = false;
     link->more = true;
     for (int i = 0; i < MESSAGES_A_STEP; i++) {
         struct error err = ERROR_INIT;
         json_t *message = NULL;
         if (!client_next(link->client, &message, &err)) {
-            lost(link);
+            lost(link, &err);
             return NEWS_FULL;
         }
         if (!message) {
             link->more = false;
             break;
         }
+        if (link->reach.opening)
+            connected(link);
         heard = true;
         take_message(link, message);
         enum news weight = weigh(message);

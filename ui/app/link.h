@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "remote/host.h"
 #include "ui/app/playback.h"
 #include "ui/app/recording.h"
 #include "ui/session/ui.h"
@@ -16,9 +17,15 @@
  */
 struct link;
 
-bool link_open(struct link **out, struct ui *ui, struct error *err);
+bool link_open(struct link **out, struct ui *ui, const struct remote *remote, struct error *err);
+/* Before there is a screen: the first line to another host, for which ssh may ask the user. Waits
+ * until the engine there has answered; false: it has not. Of this machine nothing. */
+bool link_reach(struct link *link, struct error *err);
 /* Write down all that passes; borrowed until link_close. */
 void link_record(struct link *link, struct recording *recording);
+/* Leave this engine for that of another host, or of this machine; `remote` as of link_open. The ui
+ * has started over. */
+void link_change(struct link *link, const struct remote *remote);
 /* Connect to an engine that runs, once, or report to the ui that there is none: instead of
  * link_step's way of getting one. */
 void link_look(struct link *link);

@@ -1,6 +1,8 @@
 libui_a_SOURCES += \
+	%D%/hosts.c %D%/hosts.h \
 	%D%/link.c %D%/link.h \
 	%D%/playback.c %D%/playback.h \
+	%D%/reach.c %D%/reach.h \
 	%D%/recording.c %D%/recording.h \
 	%D%/snapshot.c %D%/snapshot.h \
 	%D%/term.c %D%/term.h \

@@ -73,8 +73,9 @@ static bool listen_to_engine(struct ui *ui, struct link *link, struct error *err
 
 static bool look_at_engine(struct ui *ui, const struct snapshot_options *options, struct error *err)
 {
+    const struct remote here = {.host = NULL};
     struct link *link;
-    if (!link_open(&link, ui, err))
+    if (!link_open(&link, ui, &here, err))
         return false;
     struct requester engine = ui->requester;
     ui->requester = (struct requester){ask_only, &engine};

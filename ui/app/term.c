@@ -109,6 +109,11 @@ static int open_output(void)
     return fd >= 0 ? fd : STDOUT_FILENO;
 }
 
+bool term_usable(struct error *err)
+{
+    return check_terminal(getenv("TERM"), err);
+}
+
 bool term_open(struct terminal **out, const struct preferences *preferences, struct error *err)
 {
     const char *type = getenv("TERM");

@@ -15,8 +15,12 @@
 struct terminal;
 
 /*
- * Take over standard input and output. ERROR_USAGE with the command to use instead when they are
- * no terminal, or one that cannot place its cursor. Sets the process's LC_CTYPE. Signals are the
+ * ERROR_USAGE with the command to use instead when standard input and output are no terminal, or
+ * one that cannot place its cursor.
+ */
+bool term_usable(struct error *err);
+/*
+ * Take them over, if they are usable. Sets the process's LC_CTYPE. Signals are the
  * caller's business: block them first (src/system/signals.h).
  */
 bool term_open(struct terminal **out, const struct preferences *preferences, struct error *err);

@@ -11,6 +11,7 @@
 #include "base/print.h"
 #include "system/signals.h"
 #include "ui/actions/settings.h"
+#include "ui/app/hosts.h"
 #include "ui/app/link.h"
 #include "ui/app/recording.h"
 #include "ui/app/term.h"
@@ -34,11 +35,17 @@
 #define LINE_BYTES_CELL_S 0.03
 #define LINE_WAIT_MOST_S  3.0
 
+/* Terminal, signals, link, and the terminal's output. */
+enum { OWN_DESCRIPTORS = 4 };
+
 struct workbench {
     struct ui ui;
     struct signals signals;
+    bool watches_signals;
     struct terminal *term;
     struct link *link;
+    struct host_lines *hosts;
+    const char *ssh; /* what reaches hosts */
     struct recording *recording;
     struct surface surface;
     bool stale;        /* the screen shows less than the ui knows */
@@ -171,6 +178,23 @@ static void take_news(struct workbench *w, enum news news)
     w->stale = w->stale || news != NEWS_NONE;
 }
 
+/* Open the host that the user has chosen; the current one again as well: that is how to try. */
+static bool change_host(struct workbench *w, struct error *err)
+{
+    struct hosts *hosts = &w->ui.hosts;
+    const struct host *host = &hosts->host[hosts->wanted];
+    const struct remote remote = {.host = host->name[0] != '\0' ? host->name : NULL, .ssh = w->ssh};
+    hosts->current = hosts->wanted;
+    hosts->wanted = -1;
+    hosts->shown = false;
+    if (!ui_start_over(&w->ui, err))
+        return false;
+    link_change(w->link, &remote);
+    w->stale = w->by_user = true;
+    w->not_before = 0;
+    return true;
+}
+
 /* One turn: wait, take in what came, draw when something changed. */
 static bool turn(struct workbench *w, struct error *err)
 {
@@ -179,14 +203,16 @@ static bool turn(struct workbench *w, struct error *err)
     bool blocked = !term_flush(w->term) || (w->stale && !hold && !term_writable(w->term));
     if (w->stale && !hold && !blocked && !draw(w, err))
         return false;
-    struct pollfd fds[] = {
+    struct pollfd fds[OWN_DESCRIPTORS + HOSTS_MOST] = {
         {.fd = term_fd(w->term), .events = POLLIN},
         {.fd = w->signals.fd, .events = POLLIN},
         link_poll(w->link),
         {.fd = blocked ? STDOUT_FILENO : -1, .events = POLLOUT},
     };
-    double deadline = fmin(link_deadline(w->link), hold ? w->not_before : INFINITY);
-    int ready = poll(fds, sizeof fds / sizeof fds[0], wait_ms(deadline));
+    int count = OWN_DESCRIPTORS + host_lines_poll(w->hosts, fds + OWN_DESCRIPTORS);
+    double deadline = fmin(fmin(link_deadline(w->link), host_lines_deadline(w->hosts)),
+                           hold ? w->not_before : INFINITY);
+    int ready = poll(fds, (nfds_t)count, wait_ms(deadline));
     if (ready < 0 && errno != EINTR)
         return error_errno(err, "the workbench cannot wait for keys");
     if (ready < 0)
@@ -198,7 +224,8 @@ static bool turn(struct workbench *w, struct error *err)
     else if (ready > 0 && (fds[0].revents & POLLIN))
         take_events(w);
     take_news(w, link_step(w->link));
-    return true;
+    take_news(w, host_lines_step(w->hosts));
+    return w->ui.hosts.wanted < 0 || change_host(w, err);
 }
 
 static bool loop(struct workbench *w, struct error *err)
@@ -219,27 +246,39 @@ static bool loop(struct workbench *w, struct error *err)
     return true;
 }
 
+/* While ssh may ask for a password, signals act as in any command. */
 static bool open_all(struct workbench *w, const struct workbench_options *options,
                      struct error *err)
 {
-    if (!term_open(&w->term, &options->preferences, err))
+    if (!term_usable(err) ||
+        (options->record && !recording_open(&w->recording, options->record, err)))
         return false;
     w->ui.preferences = options->preferences;
     w->ui.settings_source = options->settings_source;
     w->ui.start_when_idle = options->start_run;
-    if (!link_open(&w->link, &w->ui, err))
+    w->ssh = options->remote.ssh;
+    if (!hosts_init(&w->ui.hosts, options->hosts, options->remote.host, err) ||
+        !host_lines_open(&w->hosts, &w->ui, w->ssh, err) ||
+        !link_open(&w->link, &w->ui, &options->remote, err))
         return false;
     link_record(w->link, w->recording);
-    return true;
+    if (!link_reach(w->link, err) || !signals_open(&w->signals, err))
+        return false;
+    w->watches_signals = true;
+    return term_open(&w->term, &options->preferences, err);
 }
 
 /* Tell the user who just left what still runs. */
 static void say_goodbye(const struct workbench *w)
 {
-    if (w->ui.link == LINK_UP && w->ui.state.live.run != 0)
-        print("run %ld continues in the engine (pid %ld): `dpartui` shows it again, `dpartui stop "
-              "%ld` ends it\n",
-              w->ui.state.live.run, w->ui.state.pid, w->ui.state.live.run);
+    const char *host = w->ui.hosts.host[w->ui.hosts.current].name;
+    const char *option = host[0] != '\0' ? " --host " : "";
+    const long run = w->ui.state.live.run;
+    if (w->ui.link == LINK_UP && run != 0)
+        print("run %ld continues in the engine (%s%spid %ld): `dpartui%s%s` shows it again, "
+              "`dpartui%s%s stop %ld` ends it\n",
+              run, w->ui.host, host[0] != '\0' ? ", " : "", w->ui.state.pid, option, host, option,
+              host, run);
 }
 
 bool workbench_run(const struct workbench_options *options, struct error *err)
@@ -249,18 +288,15 @@ bool workbench_run(const struct workbench_options *options, struct error *err)
         return false;
     if (options->keys)
         w.ui.keymap = *options->keys;
-    if (!signals_open(&w.signals, err)) {
-        ui_free(&w.ui);
-        return false;
-    }
-    bool ok = (!options->record || recording_open(&w.recording, options->record, err)) &&
-              open_all(&w, options, err) && loop(&w, err);
+    bool ok = open_all(&w, options, err) && loop(&w, err);
     if (term_close(w.term) && ok)
         say_goodbye(&w);
+    host_lines_close(w.hosts);
     link_close(w.link);
     recording_close(w.recording);
     surface_free(&w.surface);
-    signals_close(&w.signals);
+    if (w.watches_signals)
+        signals_close(&w.signals);
     ui_free(&w.ui);
     return ok;
 }

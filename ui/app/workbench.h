@@ -4,13 +4,17 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "remote/host.h"
 #include "spec/spec.h"
 #include "ui/draw/preferences.h"
 #include "ui/keys/keymap.h"
 #include "ui/session/settings_source.h"
 
 struct workbench_options {
-    struct spec spec; /* what the form starts with; borrowed */
+    struct spec spec;     /* what the form starts with; borrowed */
+    struct remote remote; /* where the engine is; borrowed */
+    char *const
+        *hosts; /* of the page of hosts, a list that ends with NULL; borrowed; may be NULL */
     struct preferences preferences;
     const struct keymap *keys; /* borrowed; NULL: those of the table of actions */
     const struct settings_source *settings_source; /* of the settings, borrowed; NULL: none */
@@ -20,6 +24,7 @@ struct workbench_options {
 
 /*
  * The workbench on the calling terminal until the user leaves. Refuses a terminal it cannot use
- * (no tty, TERM=dumb) with the command to use instead. The terminal is restored in every case.
+ * (no tty, TERM=dumb) with the command to use instead. Another host is reached before the screen is
+ * there, so that ssh can ask for passwords. The terminal is restored in every case.
  */
 bool workbench_run(const struct workbench_options *options, struct error *err);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "spec/json.h"
 #include "spec/origin.h"
 #include "spec/set.h"
@@ -52,13 +53,31 @@ void ui_connected(struct ui *ui)
         ui_log_local(ui, LOG_INFO, "connected to an engine again");
     ui->link = LINK_UP;
     ui->silent = false;
-    ui->link_advice[0] = '\0';
+    ui->link_advice[0] = ui->down_since[0] = '\0';
     ui->state.runs_stale = ui->interrupted_told = false;
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
     ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
     ui_request(ui, REQUEST_RUNS, NULL);
     if (view_actions(ui->view)->opened)
         view_actions(ui->view)->opened(ui);
+}
+
+void ui_line_down(struct ui *ui, double since, int seconds, const char *why)
+{
+    char next[48], text[sizeof ui->link_advice], date[CLOCK_DATE_TEXT];
+    if (seconds > 0)
+        snprintf(next, sizeof next, "next try in %d s (e: now)", seconds);
+    else
+        snprintf(next, sizeof next, "trying again");
+    /* Of the date the time of day. */
+    const char *time = strchr(clock_date_text(date, since), ' ');
+    if (ui->down_since[0] == '\0') {
+        snprintf(text, sizeof text, "the line to %s is lost: %s", ui->host, why);
+        ui_disconnected(ui, LINK_LOST, text);
+        snprintf(ui->down_since, sizeof ui->down_since, "%.8s", time ? time + 1 : "?");
+    }
+    snprintf(ui->link_advice, sizeof ui->link_advice, "line to %s down since %s, %s: %s", ui->host,
+             ui->down_since, next, why);
 }
 
 void ui_silence(struct ui *ui)
@@ -141,13 +160,24 @@ void ui_notification(struct ui *ui, const json_t *message)
 static void greeted(struct ui *ui, const json_t *result)
 {
     const char *version = json_string_value(json_object_get(result, "version"));
-    if (json_integer_value(json_object_get(result, "protocol")) == PROTOCOL_VERSION)
+    const bool understood =
+        json_integer_value(json_object_get(result, "protocol")) == PROTOCOL_VERSION;
+    const bool far = ui->host[0] != '\0';
+    if (understood && (!far || !version || strcmp(version, PACKAGE_VERSION) == 0))
         return;
-    ui_say(ui, true,
-           "the running engine is of version %.40s, this program of " PACKAGE_VERSION
-           ": end it with 'dpartui engine stop'",
-           version ? version : "?");
-    ui_log_local(ui, LOG_ERROR, "%s", ui->message.text);
+    if (understood)
+        ui_say(ui, false,
+               "%s has version %.40s, this host " PACKAGE_VERSION
+               ": what only one of them knows does not work",
+               ui->host, version);
+    else
+        ui_say(ui, true,
+               far ? "the engine over there is of version %.40s, this program of " PACKAGE_VERSION
+                     ": install the same version on both hosts"
+                   : "the running engine is of version %.40s, this program of " PACKAGE_VERSION
+                     ": end it with 'dpartui engine stop'",
+               version ? version : "?");
+    ui_log_local(ui, understood ? LOG_WARNING : LOG_ERROR, "%s", ui->message.text);
 }
 
 static void tell_interrupted(struct ui *ui)

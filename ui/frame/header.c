@@ -6,7 +6,7 @@
 
 #include "base/figure.h"
 
-enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 15 };
+enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 16 };
 
 /* Pieces of the line, never more than PARTS; the ones with the highest `drop` go when the line is
  * too short. */
@@ -141,9 +141,15 @@ static void add_link(const struct ui *ui, struct line *line)
                                            [LINK_NO_ENGINE] = "no engine",
                                            [LINK_UP] = "engine silent"};
     struct part *part;
+    if (ui->link == LINK_LOST && ui->down_since[0] != '\0') {
+        part = add(line, STYLE_BAD, 0);
+        snprintf(part->text, sizeof part->text, "line down since %s", ui->down_since);
+        return;
+    }
     if (ui->link == LINK_STARTING) {
         part = add(line, STYLE_NORMAL, 10);
-        snprintf(part->text, sizeof part->text, "starting the engine");
+        snprintf(part->text, sizeof part->text, "%s",
+                 ui->host[0] != '\0' ? "connecting" : "starting the engine");
     } else if (ui->link != LINK_UP || ui->silent) {
         part = add(line, STYLE_BAD, 0);
         snprintf(part->text, sizeof part->text, "%s", troubles[ui->link]);
@@ -169,6 +175,10 @@ bool header_draw(const struct ui *ui, struct surface *surface, struct rect area,
     int x = area.x;
     (void)err;
     snprintf(part->text, sizeof part->text, "dpartui");
+    if (ui->host[0] != '\0') {
+        part = add(&line, STYLE_FOCUS, 1);
+        snprintf(part->text, sizeof part->text, "%s", ui->host);
+    }
     if (title) {
         part = add(&line, STYLE_FOCUS, 1);
         snprintf(part->text, sizeof part->text, "%s", title);

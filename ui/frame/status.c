@@ -69,10 +69,17 @@ static const char *pressing(const struct ui *ui, enum style *style, char *buffer
         return ui->link_advice;
     if (!ui->silent)
         return NULL;
-    snprintf(buffer, size,
-             "the engine (process %ld) does not answer: what is shown is old. It was stopped, or "
-             "the machine has too much to do",
-             ui->state.pid);
+    if (ui->host[0] != '\0')
+        snprintf(
+            buffer, size,
+            "%s does not answer: what is shown is old. The line is slow or down, or the engine "
+            "(process %ld there) was stopped",
+            ui->host, ui->state.pid);
+    else
+        snprintf(buffer, size,
+                 "the engine (process %ld) does not answer: what is shown is old. It was stopped, "
+                 "or the machine has too much to do",
+                 ui->state.pid);
     return buffer;
 }
 

@@ -79,6 +79,8 @@ static const struct action_entry table[] = {
           "compare: train the form on 1, 2, 4... devices, or with several values", 'w'),
     ENTRY(ACTION_TARGET, "target-accuracy", CONTEXT_COMPARE, 5, "target",
           "compare: measure the time to an accuracy", 't'),
+    ENTRY(ACTION_OPEN_HOST, "open-host", CONTEXT_HOSTS, 2, "open",
+          "hosts: show the engine of this one on all pages", KEYCODE_ENTER),
 
     ENTRY(ACTION_NEXT_PANEL, "next-panel", CONTEXT_DASHBOARD, 2, "panel",
           "go to the next panel: devices, form, runs, chart", KEYCODE_TAB),
@@ -138,6 +140,8 @@ static const struct action_entry table[] = {
           KEYCODE_F1 + 5),
     ENTRY(ACTION_VIEW_SETTINGS, "settings", CONTEXT_VIEWS, 0, "settings",
           "how the screen looks, and what runs start from", 'S', KEYCODE_F1 + 7),
+    ENTRY(ACTION_VIEW_HOSTS, "hosts", CONTEXT_VIEWS, 0, "hosts",
+          "your hosts: devices, load, run and accuracy of each", 'H'),
     ENTRY(ACTION_PALETTE, "palette", CONTEXT_VIEWS, 0, "commands", "find an action by its name",
           ':'),
     ENTRY(ACTION_SCREENSHOT, "screenshot", CONTEXT_VIEWS, 0, "picture",

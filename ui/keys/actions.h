@@ -45,6 +45,7 @@ enum action {
     ACTION_DELETE,
     ACTION_SWEEP,
     ACTION_TARGET,
+    ACTION_OPEN_HOST,
     ACTION_NEXT_PANEL,
     ACTION_PREVIOUS_PANEL,
     ACTION_UP,
@@ -72,6 +73,7 @@ enum action {
     ACTION_VIEW_COMPARE,
     ACTION_VIEW_LOG,
     ACTION_VIEW_SETTINGS,
+    ACTION_VIEW_HOSTS,
     ACTION_PALETTE,
     ACTION_SCREENSHOT,
     ACTION_HELP,
@@ -111,9 +113,10 @@ enum context {
     CONTEXT_DEVICE = 1 << 9, /* the details of one */
     CONTEXT_HELP = 1 << 10,
     CONTEXT_CONFUSION = 1 << 14, /* of a run */
+    CONTEXT_HOSTS = 1 << 15,
     CONTEXT_VIEWS = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_CONFUSION |
                     CONTEXT_COMPARE | CONTEXT_LOG | CONTEXT_SETTINGS | CONTEXT_DEVICE |
-                    CONTEXT_HELP,
+                    CONTEXT_HELP | CONTEXT_HOSTS,
     /* On top of a view */
     CONTEXT_PROMPT = 1 << 11,   /* typing a value: other keys are text */
     CONTEXT_PALETTE = 1 << 12,  /* typing the name of an action; also CONTEXT_PROMPT */

@@ -3,6 +3,7 @@ libui_a_SOURCES += \
 	%D%/comparison.c %D%/comparison.h \
 	%D%/evaluation.h \
 	%D%/grid.c %D%/grid.h \
+	%D%/hosts.c %D%/hosts.h \
 	%D%/log_lines.c %D%/log_lines.h \
 	%D%/message.c %D%/message.h \
 	%D%/overlay.c %D%/overlay.h \

@@ -12,6 +12,7 @@
 #include "ui/session/chart.h"
 #include "ui/session/comparison.h"
 #include "ui/session/evaluation.h"
+#include "ui/session/hosts.h"
 #include "ui/session/log_lines.h"
 #include "ui/session/message.h"
 #include "ui/session/overlay.h"
@@ -33,11 +34,14 @@ enum link_state { LINK_STARTING, LINK_UP, LINK_LOST, LINK_NO_ENGINE };
 
 struct ui {
     struct state state;
+    struct hosts hosts; /* that there are besides */
     struct form form;
     struct form_check check; /* what the engine says of it */
     enum link_state link;
     bool silent;           /* it is UP, but owes an answer or the state of a run for seconds */
-    char link_advice[512]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
+    char link_advice[640]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
+    char host[64];         /* the other host that the engine is on; "": it is on this one */
+    char down_since[12];   /* time of day since when the line there is down; "": it is not */
     struct preferences preferences; /* how the screen looks; a change acts with the next frame */
     const struct settings_source *settings_source; /* of the settings, borrowed; NULL: none */
     int rows, columns;               /* of the screen as last drawn: how far a page goes */
@@ -74,4 +78,7 @@ struct ui {
 };
 
 bool ui_init(struct ui *ui, const struct spec *spec, struct error *err);
+/* As at the start, for the engine of another host: what the user has set stays, also in the form,
+ * but for devices and folders, which are others there. */
+bool ui_start_over(struct ui *ui, struct error *err);
 void ui_free(struct ui *ui);

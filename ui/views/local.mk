@@ -5,6 +5,7 @@ libui_a_SOURCES += \
 	%D%/dashboard.c %D%/dashboard.h \
 	%D%/device.c %D%/device.h \
 	%D%/help.c %D%/help.h \
+	%D%/hosts.c \
 	%D%/log.c %D%/log.h \
 	%D%/run.c %D%/run.h \
 	%D%/run_profile.c %D%/run_profile.h \

@@ -3,9 +3,20 @@
 # fish completion for dpartui.
 # Made by 'dpartui completion fish' from the program's own tables: change those.
 
+# The words before the cursor. Before the command --host is as good as after it.
+function __dpartui_words
+    set -l words (commandline -opc)
+    if test "$words[2]" = --host; and test (count $words) -gt 2
+        set -e words[2..3]
+    else if string match -q -- '--host=*' "$words[2]"
+        set -e words[2]
+    end
+    printf '%s\n' $words
+end
+
 # The command that was given; fails when it is another one than $argv.
 function __dpartui_command --argument-names wanted
-    set -l words (commandline -opc)
+    set -l words (__dpartui_words)
     set -l command "$words[2]"
     if string match -q -- '-*' "$command"
         set command ''
@@ -14,13 +25,13 @@ function __dpartui_command --argument-names wanted
 end
 
 function __dpartui_first
-    test (count (commandline -opc)) -eq 1
+    test (count (__dpartui_words)) -eq 1
 end
 
 # Is this the argument NUMBER of COMMAND, some of whose options take arguments?
 function __dpartui_argument --argument-names command number
     __dpartui_command $command; or return
-    set -l words (commandline -opc)
+    set -l words (__dpartui_words)
     set -l takes $argv[3..-1]
     set -l place 0
     set -l option ''
@@ -49,6 +60,10 @@ function __dpartui_offer --argument-names source files list
         set before (string replace -r '[^,]*$' '' -- "$token")
     end
     printf '%s\n' $argv[4..-1]
+    # Words of this machine are none of another host.
+    if not contains -- "$source" hosts models; and string match -q -- '--host*' (commandline -opc)
+        set source ''
+    end
     if test -n "$source"
         for word in ($program completion words $source 2>/dev/null)
             printf '%s\n' "$before$word"
@@ -139,6 +154,7 @@ complete -c dpartui -n "__dpartui_command ''" -l background -x -a "(__dpartui_of
 complete -c dpartui -n "__dpartui_command ''" -l canvas -x -a "(__dpartui_offer '' '' '' 'auto' 'braille' 'quadrant' 'ascii')" -d 'of curves: auto, braille, quadrant or ascii'
 complete -c dpartui -n "__dpartui_command ''" -l mono -d 'no colours'
 complete -c dpartui -n "__dpartui_command ''" -l record -x -a "(__dpartui_offer '' '*' '')" -d 'write down the session for `dpartui screen --replay`'
+complete -c dpartui -n "__dpartui_command ''" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command ''" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command ''" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_command 'train'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'network, by name or from a model description'
@@ -198,6 +214,7 @@ complete -c dpartui -n "__dpartui_command 'train'" -l profile -f -a "(__dpartui_
 complete -c dpartui -n "__dpartui_command 'train'" -l json -d 'print the events as JSON, one object a line'
 complete -c dpartui -n "__dpartui_command 'train'" -l detach -d 'submit the run, print its number and return'
 complete -c dpartui -n "__dpartui_command 'train'" -l foreground -d 'train in a private engine that ends with the command'
+complete -c dpartui -n "__dpartui_command 'train'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'train'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'train'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_command 'eval'" -l run -x -a "(__dpartui_offer 'runs' '' '')" -d 'the newest checkpoint of this run instead of a file'
@@ -219,9 +236,10 @@ complete -c dpartui -n "__dpartui_command 'eval'" -l test-rows -x -d 'use the fi
 complete -c dpartui -n "__dpartui_command 'eval'" -l confusion -d 'what is taken for what: accuracy and precision of each class'
 complete -c dpartui -n "__dpartui_command 'eval'" -l matrix -d 'the same with the confusion matrix, however wide it is'
 complete -c dpartui -n "__dpartui_command 'eval'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'eval'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'eval'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'eval'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'eval' 1 --run --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --seed --batch --dtype --test-rows" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'eval' 1 --run --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --seed --batch --dtype --test-rows --host" -f -k -a "(__dpartui_offer '' '*' '')"
 complete -c dpartui -n "__dpartui_command 'predict'" -l run -x -a "(__dpartui_offer 'runs' '' '')" -d 'the newest checkpoint of this run instead of WEIGHTS'
 complete -c dpartui -n "__dpartui_command 'predict'" -l best -d 'with --run: the checkpoint of its best epoch'
 complete -c dpartui -n "__dpartui_command 'predict'" -l top -x -d 'the N most probable classes of each picture'
@@ -238,16 +256,17 @@ complete -c dpartui -n "__dpartui_command 'predict'" -l cpu-threads -x -d 'threa
 complete -c dpartui -n "__dpartui_command 'predict'" -l batch -x -d 'pictures at a time'
 complete -c dpartui -n "__dpartui_command 'predict'" -l dtype -x -a "(__dpartui_offer '' '' '' 'default' 'f32' 'tf32' 'bf16')" -d 'f32, tf32 or bf16'
 complete -c dpartui -n "__dpartui_command 'predict'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'predict'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'predict'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'predict'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'predict' 1 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
-complete -c dpartui -n "__dpartui_argument 'predict' 2 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
-complete -c dpartui -n "__dpartui_argument 'predict' 3 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
-complete -c dpartui -n "__dpartui_argument 'predict' 4 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
-complete -c dpartui -n "__dpartui_argument 'predict' 5 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
-complete -c dpartui -n "__dpartui_argument 'predict' 6 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
-complete -c dpartui -n "__dpartui_argument 'predict' 7 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
-complete -c dpartui -n "__dpartui_argument 'predict' 8 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 1 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype --host" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 2 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype --host" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 3 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype --host" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 4 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype --host" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 5 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype --host" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 6 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype --host" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 7 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype --host" -f -k -a "(__dpartui_offer '' '*' '')"
+complete -c dpartui -n "__dpartui_argument 'predict' 8 --run --top --model --data --data-dir --image-size --image-colour --test-share --devices --gpus --cpu-threads --batch --dtype --host" -f -k -a "(__dpartui_offer '' '*' '')"
 complete -c dpartui -n "__dpartui_command 'compare'" -l devices-counts -x -d 'compare the first N of the devices [1,2,4...]'
 complete -c dpartui -n "__dpartui_command 'compare'" -l devices-list -x -d 'compare these lists of devices'
 complete -c dpartui -n "__dpartui_command 'compare'" -l strategies -x -a "(__dpartui_offer '' '' '' 'data,pipeline,tensor,mixed')" -d 'all devices with each of these, and one alone'
@@ -308,9 +327,11 @@ complete -c dpartui -n "__dpartui_command 'compare'" -l resume -x -a "(__dpartui
 complete -c dpartui -n "__dpartui_command 'compare'" -l svg -x -a "(__dpartui_offer '' '*' '')" -d 'draw speed and accuracy'
 complete -c dpartui -n "__dpartui_command 'compare'" -l csv -d 'print comma-separated values'
 complete -c dpartui -n "__dpartui_command 'compare'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'compare'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'compare'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'compare'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_command 'devices'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'devices'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'devices'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'devices'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_command 'model'" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'lay it out for these data'
@@ -331,9 +352,10 @@ complete -c dpartui -n "__dpartui_command 'model'" -l memory-limit -x -d 'memory
 complete -c dpartui -n "__dpartui_command 'model'" -l split -x -a "(__dpartui_offer '' '' '' 'chunk' 'even' 'balanced' 'weighted:' 'auto')" -d 'chunk, even, balanced, auto or weighted:W0,W1,...'
 complete -c dpartui -n "__dpartui_command 'model'" -l train-rows -x -d 'use the first N training rows; 0: all'
 complete -c dpartui -n "__dpartui_command 'model'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'model'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'model'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'model'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'model' 1 --data --data-dir --image-size --image-colour --test-share --batch --recipe --devices --cpu-threads --strategy --micro-batches --replicas --stages --memory-limit --split --train-rows" -f -k -a "(__dpartui_offer 'models' '.conf' '')"
+complete -c dpartui -n "__dpartui_argument 'model' 1 --data --data-dir --image-size --image-colour --test-share --batch --recipe --devices --cpu-threads --strategy --micro-batches --replicas --stages --memory-limit --split --train-rows --host" -f -k -a "(__dpartui_offer 'models' '.conf' '')"
 complete -c dpartui -n "__dpartui_command 'runs'" -l sort -x -a "(__dpartui_offer '' '' '' 'run' 'date' 'status' 'model' 'data' 'batch' 'lr' 'epochs' 'acc' 'best' 'seconds' 'speed' 'note' 'devices')" -d 'acc, date, speed...; -acc: the highest first'
 complete -c dpartui -n "__dpartui_command 'runs'" -l limit -x -d 'at most N: the first by --sort, else the newest'
 complete -c dpartui -n "__dpartui_command 'runs'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'only of this network'
@@ -345,22 +367,24 @@ complete -c dpartui -n "__dpartui_command 'runs'" -l since -x -d 'only later: 20
 complete -c dpartui -n "__dpartui_command 'runs'" -l until -x -d 'only until then'
 complete -c dpartui -n "__dpartui_command 'runs'" -l yes -d 'delete: several at once'
 complete -c dpartui -n "__dpartui_command 'runs'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'runs'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'runs'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'runs'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'runs' 1 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer '' '' '' 'delete' 'note' 'tag' 'repair')"
-complete -c dpartui -n "__dpartui_argument 'runs' 2 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'runs' 3 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'runs' 4 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'runs' 5 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'runs' 6 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'runs' 7 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'runs' 8 --sort --limit --model --data --devices --status --tag --since --until" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'runs' 1 --sort --limit --model --data --devices --status --tag --since --until --host" -f -k -a "(__dpartui_offer '' '' '' 'delete' 'note' 'tag' 'repair')"
+complete -c dpartui -n "__dpartui_argument 'runs' 2 --sort --limit --model --data --devices --status --tag --since --until --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'runs' 3 --sort --limit --model --data --devices --status --tag --since --until --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'runs' 4 --sort --limit --model --data --devices --status --tag --since --until --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'runs' 5 --sort --limit --model --data --devices --status --tag --since --until --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'runs' 6 --sort --limit --model --data --devices --status --tag --since --until --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'runs' 7 --sort --limit --model --data --devices --status --tag --since --until --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'runs' 8 --sort --limit --model --data --devices --status --tag --since --until --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_command 'show'" -l profile -f -a "(__dpartui_offer '' '' '' 'time' 'order')" -d 'only where the time went, if it was trained with --profile'
 complete -c dpartui -n "__dpartui_command 'show'" -l svg-step -x -a "(__dpartui_offer '' '*' '')" -d 'draw the stages of a pipeline in its last step, as SVG'
 complete -c dpartui -n "__dpartui_command 'show'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'show'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'show'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'show'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'show' 1 --svg-step" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'show' 1 --svg-step --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_command 'export'" -l csv -d 'a table of the epochs'
 complete -c dpartui -n "__dpartui_command 'export'" -l points -d 'csv: the finer curve between the epochs instead'
 complete -c dpartui -n "__dpartui_command 'export'" -l json -d 'all that is kept, an array of runs'
@@ -368,39 +392,46 @@ complete -c dpartui -n "__dpartui_command 'export'" -l svg -d 'the curves as a p
 complete -c dpartui -n "__dpartui_command 'export'" -l figure -x -a "(__dpartui_offer '' '' '' 'test_acc' 'test_loss' 'val_acc' 'val_loss' 'train_acc' 'train_loss' 'lr' 'samples_per_s' 'seconds')" -d 'svg: test_acc (as without it), train_loss, ...'
 complete -c dpartui -n "__dpartui_command 'export'" -l tensorboard -x -a "(__dpartui_offer '' '/' '')" -d 'write DIR/run-N for TensorBoard'
 complete -c dpartui -n "__dpartui_command 'export'" -l output -x -a "(__dpartui_offer '' '*' '')" -d 'instead of standard output; its name may say the form'
+complete -c dpartui -n "__dpartui_command 'export'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'export'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'export'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'export' 1 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'export' 2 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'export' 3 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'export' 4 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'export' 5 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'export' 6 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'export' 7 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_argument 'export' 8 --figure --tensorboard --output" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'export' 1 --figure --tensorboard --output --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'export' 2 --figure --tensorboard --output --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'export' 3 --figure --tensorboard --output --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'export' 4 --figure --tensorboard --output --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'export' 5 --figure --tensorboard --output --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'export' 6 --figure --tensorboard --output --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'export' 7 --figure --tensorboard --output --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'export' 8 --figure --tensorboard --output --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_command 'stop'" -l after-epoch -d 'finish the current epoch and evaluate it'
 complete -c dpartui -n "__dpartui_command 'stop'" -l now -d 'do not wait for the current step, save nothing'
+complete -c dpartui -n "__dpartui_command 'stop'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'stop'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'stop'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'stop' 1" -f -k -a "(__dpartui_offer 'live-runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'stop' 1 --host" -f -k -a "(__dpartui_offer 'live-runs' '' '')"
 complete -c dpartui -n "__dpartui_command 'check'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'check'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'check'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'check'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_command 'fetch'" -l from -x -d 'another place that has the files: http, https, ftp or file'
 complete -c dpartui -n "__dpartui_command 'fetch'" -l data-dir -x -a "(__dpartui_offer '' '/' '')" -d 'put them into a folder below DIR'
+complete -c dpartui -n "__dpartui_command 'fetch'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'fetch'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'fetch'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'fetch' 1 --from --data-dir" -f -k -a "(__dpartui_offer '' '' '' 'fashion-mnist' 'mnist' 'cifar10')"
+complete -c dpartui -n "__dpartui_argument 'fetch' 1 --from --data-dir --host" -f -k -a "(__dpartui_offer '' '' '' 'fashion-mnist' 'mnist' 'cifar10')"
+complete -c dpartui -n "__dpartui_command 'completion'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'completion'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'completion'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'completion' 1" -f -k -a "(__dpartui_offer '' '' '' 'bash' 'zsh' 'fish')"
+complete -c dpartui -n "__dpartui_argument 'completion' 1 --host" -f -k -a "(__dpartui_offer '' '' '' 'bash' 'zsh' 'fish')"
 complete -c dpartui -n "__dpartui_command 'engine'" -l now -d 'stop: end the running run, which can be resumed from its newest checkpoint'
+complete -c dpartui -n "__dpartui_command 'engine'" -l running -d 'dial: an engine that runs; start none'
 complete -c dpartui -n "__dpartui_command 'engine'" -l json -d 'print JSON'
+complete -c dpartui -n "__dpartui_command 'engine'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'engine'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'engine'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'engine' 1" -f -k -a "(__dpartui_offer '' '' '' 'start' 'stop' 'status')"
+complete -c dpartui -n "__dpartui_argument 'engine' 1 --host" -f -k -a "(__dpartui_offer '' '' '' 'start' 'stop' 'status' 'dial')"
 complete -c dpartui -n "__dpartui_command 'screen'" -l size -x -d 'of the screen; default 80x24'
-complete -c dpartui -n "__dpartui_command 'screen'" -l view -x -a "(__dpartui_offer '' '' '' 'dashboard' 'runs' 'run' 'confusion' 'compare' 'log' 'settings' 'device' 'help')" -d 'dashboard, runs, run, compare, log, settings, device or help'
+complete -c dpartui -n "__dpartui_command 'screen'" -l view -x -a "(__dpartui_offer '' '' '' 'dashboard' 'runs' 'run' 'confusion' 'compare' 'log' 'settings' 'hosts' 'device' 'help')" -d 'dashboard, runs, run, compare, log, settings, device or help'
 complete -c dpartui -n "__dpartui_command 'screen'" -l keys -x -d 'pressed before, such as \'<Tab>3\''
 complete -c dpartui -n "__dpartui_command 'screen'" -l replay -x -a "(__dpartui_offer '' '*' '')" -d 'of a recorded session instead of the engine\'s state'
 complete -c dpartui -n "__dpartui_command 'screen'" -l at -x -d 'of that session; default: its end'
@@ -411,5 +442,6 @@ complete -c dpartui -n "__dpartui_command 'screen'" -l palette -x -a "(__dpartui
 complete -c dpartui -n "__dpartui_command 'screen'" -l background -x -a "(__dpartui_offer '' '' '' 'auto' 'dark' 'light')" -d 'of the terminal: auto, dark or light'
 complete -c dpartui -n "__dpartui_command 'screen'" -l canvas -x -a "(__dpartui_offer '' '' '' 'auto' 'braille' 'quadrant' 'ascii')" -d 'of curves: auto, braille, quadrant or ascii'
 complete -c dpartui -n "__dpartui_command 'screen'" -l output -x -a "(__dpartui_offer '' '*' '')" -d 'write to this file'
+complete -c dpartui -n "__dpartui_command 'screen'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'screen'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'screen'" -l version -d 'show the version'

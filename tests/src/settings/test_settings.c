@@ -122,6 +122,36 @@ START_TEST(later_sources_win)
 }
 END_TEST
 
+START_TEST(hosts_are_beside_the_groups)
+{
+    write_text(SYSTEM_FILE, "hosts = ( \"old\" ); ssh = \"ssh -4\";\n");
+    write_text(USER_FILE, "hosts = ( \"me@gpu1\", \"gpu2\" );\n");
+    ck_assert_msg(settings_load(&settings, &err), "%s", err.text);
+    ck_assert_str_eq(settings.ssh, "ssh -4");
+    ck_assert_str_eq(settings.hosts[0], "me@gpu1");
+    ck_assert_str_eq(settings.hosts[1], "gpu2");
+    ck_assert_ptr_null(settings.hosts[2]);
+}
+END_TEST
+
+START_TEST(hosts_that_are_wrong_are_named)
+{
+    static const char *const wrong[][2] = {{"hosts = \"gpu1\";", "hosts: wants a list"},
+                                           {"hosts = ( 7 );", "hosts: wants names in quotes"},
+                                           {"hosts = ( \"-v\" );", "hosts: host '-v'"},
+                                           {"ssh = 7;", "ssh: wants a command"},
+                                           {"ssh = \" \";", "ssh: wants a command"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        err = (struct error)ERROR_INIT;
+        write_text(USER_FILE, wrong[i][0]);
+        ck_assert(!settings_load(&settings, &err));
+        ck_assert_int_eq(err.kind, ERROR_USAGE);
+        ck_assert_msg(strstr(err.text, wrong[i][1]), "%s", err.text);
+        ck_assert_msg(strstr(err.text, "dpartui.conf:1"), "%s", err.text);
+    }
+}
+END_TEST
+
 START_TEST(every_key_is_taken)
 {
     setenv("HOME", "/home/somebody", 1);
@@ -427,6 +457,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, nothing_there_gives_the_built_in_values);
     tcase_add_test(tcase, later_sources_win);
+    tcase_add_test(tcase, hosts_are_beside_the_groups);
+    tcase_add_test(tcase, hosts_that_are_wrong_are_named);
     tcase_add_test(tcase, every_key_is_taken);
     tcase_add_loop_test(tcase, a_wrong_file_is_refused, 0, sizeof refused / sizeof refused[0]);
     tcase_add_loop_test(tcase, a_right_file_is_taken, 0, sizeof accepted / sizeof accepted[0]);
