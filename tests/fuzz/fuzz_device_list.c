@@ -18,8 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(written && device_list_parse(written, &again, &err));
         FUZZ_CHECK(again.choice == list.choice && again.count == list.count);
         for (int i = 0; list.choice == DEVICES_LISTED && i < list.count; i++)
-            FUZZ_CHECK(again.id[i].kind == list.id[i].kind &&
-                       again.id[i].index == list.id[i].index);
+            FUZZ_CHECK(device_id_same(again.id[i], list.id[i]));
         free(written);
     } else {
         FUZZ_CHECK(err.text[0]);

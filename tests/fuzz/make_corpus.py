@@ -279,7 +279,8 @@ def spec():
         "init=normal:0.5\ncpu-threads=1,1,2,2\nsync-bn=yes\nstrategy=pipeline\nmicro-batches=8\nstages=conv2\ndtype=bf16\nseed=18446744073709551615\n"
         "augment=crop\nlr-schedule=one-cycle:0.4\nwarmup=0.5\nmodel=linear\ndata=random:10x5\nsave=x.safetensors\ngpus=2\n")
     for number, text in enumerate(["cpu:0-7", "cuda:0,cuda:2-3", "2,3", "all", "default", "",
-                                   "cpu:0,cpu:0", "cpu:0-99999999999", "cpu:5-2", "cuda:-1"]):
+                                   "cpu:0,cpu:0", "cpu:0-99999999999", "cpu:5-2", "cuda:-1",
+                                   "h1/cpu:0-1,h2/cuda:0", "-h/0,/1,h/", "h1/0,1"]):
         put("device_list", "list-%d" % number, text)
 
 

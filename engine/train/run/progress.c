@@ -82,6 +82,21 @@ static double time_left(const struct run *run)
     return (double)steps * trained_s / (double)metrics->steps + (double)evaluations * evaluation_s;
 }
 
+/* Rows that have been evaluated: other hosts, which are not heard of meanwhile, are taken to be as
+ * far as this one. */
+static long evaluated(const struct run *run)
+{
+    const struct ranks *ranks = &run->ranks;
+    const long done = atomic_load(&ranks->evaluated);
+    long own = 0, all = 0;
+    for (int i = 0; i < ranks->count; i++) {
+        const long rows = ranks->rank[i].eval_rows;
+        all += rows;
+        own += i >= ranks->first && i < ranks->first + ranks->here ? rows : 0;
+    }
+    return own > 0 ? done * all / own : done;
+}
+
 static void deliver(struct run *run, double now)
 {
     const struct metrics *metrics = &run->metrics;
@@ -105,7 +120,7 @@ static void deliver(struct run *run, double now)
         .samples_per_s = measured(metrics->rate.value),
         .elapsed_s = now - metrics->begin,
         .eta_s = time_left(run),
-        .evaluated = atomic_load(&run->ranks.evaluated),
+        .evaluated = evaluated(run),
         .test_rows = run->work.evaluated ? run->work.evaluated->rows : 0,
         .device_count = run->ranks.count,
         .devices = run->progress.shown,

@@ -1,6 +1,6 @@
 if HAVE_CHECK
 check_PROGRAMS += %D%/test_operations %D%/test_networks %D%/test_memory %D%/test_augment \
-	%D%/test_slices %D%/test_stages
+	%D%/test_slices %D%/test_stages %D%/test_buckets
 %C%_test_operations_SOURCES = %D%/test_operations.c tests/reference/conformance_ops.c $(TRIAL)
 %C%_test_operations_LDADD = libtestnet.a $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_operations_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
@@ -21,4 +21,8 @@ check_PROGRAMS += %D%/test_operations %D%/test_networks %D%/test_memory %D%/test
 	tests/reference/conformance_stages.c $(TRIAL)
 %C%_test_stages_LDADD = $(%C%_test_operations_LDADD)
 %C%_test_stages_LDFLAGS = $(%C%_test_operations_LDFLAGS)
+%C%_test_buckets_SOURCES = %D%/test_buckets.c tests/reference/conformance_ops.c \
+	tests/reference/conformance_net.c $(TRIAL)
+%C%_test_buckets_LDADD = $(%C%_test_networks_LDADD)
+%C%_test_buckets_LDFLAGS = $(%C%_test_operations_LDFLAGS)
 endif

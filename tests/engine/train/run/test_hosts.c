@@ -49,6 +49,29 @@ START_TEST(two_hosts_equal_two_devices)
 }
 END_TEST
 
+static const char wide_model[] =
+    "input = [ 1, 8, 8 ]; classes = 10; layers = ( { type = \"linear\"; outputs = 1024; },\n"
+    "  \"batchnorm\", \"tanh\", { type = \"linear\"; outputs = 1024; }, \"tanh\",\n"
+    "  { type = \"linear\"; outputs = \"classes\"; } );\n";
+
+/* Large enough for several buckets, which are summed while the rest is still computed. */
+START_TEST(buckets_are_summed_beside_the_backward_pass)
+{
+    char *settings = format("max-steps=4 batch=29 train-rows=92 momentum=0.9 sync-bn=%s sync=%s",
+                            _i % 2 ? "yes" : "no", methods[_i / 2]);
+    char *three = format("%s devices=h1/cpu:0-1,h2/cpu:0", settings);
+    put_file(folder, "wide.conf", wide_model, sizeof wide_model - 1);
+    check_two_hosts("wide", settings);
+    ck_assert_int_ge(hosts_seen.sums, 2 * 4);
+    struct outcome one = train("wide", three), again = train("wide", three);
+    check_same(&one, &again, three);
+    outcome_free(&one);
+    outcome_free(&again);
+    free(three);
+    free(settings);
+}
+END_TEST
+
 /* Everything that has numbers of its own, is random, or chooses by what was evaluated. */
 static const struct {
     const char *model, *settings;
@@ -215,6 +238,7 @@ int main(void)
     parallel_train = train_over_hosts;
     tcase_add_checked_fixture(tcase, reset, NULL);
     tcase_add_loop_test(tcase, two_hosts_equal_two_devices, 0, MODELS * METHODS);
+    tcase_add_loop_test(tcase, buckets_are_summed_beside_the_backward_pass, 0, 2 * METHODS);
     tcase_add_loop_test(tcase, every_setting_is_the_same_over_hosts, 0, KINDS);
     tcase_add_loop_test(tcase, chooses_the_same_epoch, 0, 2 * METHODS);
     tcase_add_loop_test(tcase, stopped_run_saves_the_statistics_of_another_host, 0, METHODS);

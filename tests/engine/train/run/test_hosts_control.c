@@ -189,6 +189,20 @@ START_TEST(all_hosts_leave_the_evaluation)
 }
 END_TEST
 
+/* Also those that other hosts evaluate are counted. */
+START_TEST(progress_ends_with_all_rows)
+{
+    struct recorder rec;
+    char *settings = format("%s epochs=1", over_hosts);
+    parallel_begin(&rec, "plain", settings);
+    ck_assert_msg(recorder_run(&rec), "%s", rec.err.text);
+    ck_assert_int_eq(rec.last.evaluated, 50);
+    ck_assert_int_eq(rec.last.test_rows, 50);
+    recorder_free(&rec);
+    free(settings);
+}
+END_TEST
+
 static long predicted[2], right[2];
 
 static void count_predictions(void *context, const struct confusion *confusion,
@@ -351,6 +365,7 @@ int main(void)
     tcase_add_test(tcase, what_is_asked_last_still_counts);
     tcase_add_test(tcase, all_hosts_stop_now);
     tcase_add_loop_test(tcase, all_hosts_leave_the_evaluation, 0, 2);
+    tcase_add_test(tcase, progress_ends_with_all_rows);
     tcase_add_test(tcase, all_predictions_are_counted);
     tcase_add_loop_test(tcase, device_that_fails_ends_the_run_on_all_hosts, 0, 4 * PHASES);
     tcase_add_loop_test(tcase, device_that_hangs_ends_the_run_on_all_hosts, 0, 4);
