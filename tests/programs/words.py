@@ -18,7 +18,8 @@ ROOT = os.environ.get("top_srcdir") or os.path.join(os.path.dirname(os.path.absp
                                                     "../..")
 PLACES = ("engine", "src", "ui", "tests", "man", "docs", "etc", "build-aux", "README.md",
           "CONTRIBUTING.md", "bootstrap")
-ENDINGS = (".c", ".cu", ".h", ".py", ".sh", ".mk", ".md", ".1", ".5", ".8", ".conf", ".txt", ".fish")
+ENDINGS = (".c", ".cu", ".h", ".py", ".sh", ".mk", ".md", ".1", ".5", ".7", ".8", ".conf", ".txt",
+           ".fish")
 WITHOUT_ENDING = ("bootstrap", "cuda-packages", "run", "nvml", "environment", "_dpartui", "dpartui")
 
 BANNED = {  # a regular expression for whole words: what to write
