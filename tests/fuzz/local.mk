@@ -68,7 +68,7 @@ fuzz:
 %C%_fuzz_picture_LDADD = $(%C%_fuzz_cifar_LDADD)
 %C%_fuzz_protocol_SOURCES = %D%/fuzz_protocol.c tests/fakes/fake_run.c
 %C%_fuzz_protocol_LDFLAGS = $(fuzz_ldflags)
-%C%_fuzz_protocol_LDADD = $(fuzz_libs) libserver.a libstore.a libtrain.a libdevice.a libnet.a libdata.a \
+%C%_fuzz_protocol_LDADD = $(fuzz_libs) libserver.a libstore.a libhosts.a libtrain.a libdevice.a libnet.a libdata.a \
 	libspec.a libbase.a $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(DATA_LIBS) $(SQLITE_LIBS) \
 	$(PTHREAD_LIBS)
 %C%_fuzz_record_SOURCES = %D%/fuzz_record.c

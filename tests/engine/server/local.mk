@@ -6,7 +6,7 @@ check_PROGRAMS += %D%/test_protocol
 	%D%/history/test_stored_runs.c %D%/socket/test_places.c tests/fakes/fake_run.c \
 	%D%/test_sensor_states.c tests/fakes/engine_thread.c tests/fakes/engine_thread.h \
 	tests/support.c tests/support.h
-%C%_test_protocol_LDADD = libserver.a libstore.a libtrain.a libdevice.a libboard.a libnet.a \
+%C%_test_protocol_LDADD = libserver.a libstore.a libhosts.a libtrain.a libdevice.a libboard.a libnet.a \
 	libfetch.a libdata.a libclient.a libspec.a libbase.a $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CURL_LIBS) \
 	$(CRYPTO_LIBS) $(DATA_LIBS) $(SQLITE_LIBS) $(PTHREAD_LIBS) $(CHECK_LIBS)
 endif
