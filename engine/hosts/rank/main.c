@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -47,7 +48,8 @@ struct job {
     struct talk *talk; /* NULL: this is not the first host */
     struct run_control none;
     atomic_bool done;
-    bool ok;
+    bool ok;     /* it was trained to its end; else why not in `err` */
+    bool agreed; /* all hosts have come to the same end */
     struct error err;
 };
 
@@ -160,20 +162,28 @@ static void *train(void *context)
     const struct run_sink sink = job->talk ? talk_sink(job->talk) : (struct run_sink){0};
     struct run_control *control = job->talk ? talk_control(job->talk) : &job->none;
     char own = 0, all[SPEC_MAX_HOSTS];
+    struct error lost = ERROR_INIT;
     job->ok = run_train_over(link, &limits, &job->spec, job->number, &job->keep, control, &sink,
-                             &job->err) &&
-              /* The first host may still have had files to write. */
-              link->gather(link->context, &own, sizeof own, all, &job->err);
+                             &job->err);
+    /* The first host may still have had files to write; one that has failed has told so before. */
+    job->agreed = link->gather(link->context, &own, sizeof own, all, &lost);
+    if (job->ok && !job->agreed)
+        job->err = lost;
+    job->ok = job->ok && job->agreed;
     atomic_store(&job->done, true);
     return NULL;
 }
 
-/* Until the run has ended, or a host has failed. */
+/* Until the run has ended, which may still have something to write when a host has failed. */
 static void serve(struct job *job)
 {
     const struct error gone = {ERROR_CANCELLED, "the engine has gone"};
-    bool open = true;
-    while (!atomic_load(&job->done) && link_serve(job->link)) {
+    const struct timespec moment = {.tv_nsec = 2000000L};
+    bool open = true, linked = true;
+    while (!atomic_load(&job->done)) {
+        linked = linked && link_serve(job->link);
+        if (!linked)
+            nanosleep(&moment, NULL);
         if (asked_to_stop) {
             asked_to_stop = 0;
             link_ask_to_stop(job->link);
@@ -207,7 +217,7 @@ static int run(struct job *job)
     pthread_join(thread, NULL);
     if (job->talk)
         talk_end(job->talk, job->ok ? NULL : &job->err);
-    return job->ok ? EXIT_SUCCESS : EXIT_FAILURE;
+    return job->agreed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)

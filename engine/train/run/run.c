@@ -106,11 +106,8 @@ static bool conduct(struct run *run, struct error *err)
         !event_log_open(&run->report.log, run->spec.log, err))
         return false;
     run->progress.prepared = run_prepare(run, err);
-    if (!run->progress.prepared || !open_board(run, err) || !report_run(run, err) ||
-        !train(run, err) || !save(run, err) || !test(run, err))
-        return false;
-    return !run->stopped || error_set(err, ERROR_CANCELLED, "stopped after step %ld of %ld",
-                                      run->metrics.steps, run->live.total_steps);
+    return run->progress.prepared && open_board(run, err) && report_run(run, err) &&
+           train(run, err) && save(run, err) && test(run, err);
 }
 
 /* A run that could not even be set up still ends with an event. */
@@ -175,6 +172,10 @@ bool run_train_over(struct host_link *link, const struct run_limits *limits,
     bool ok = resolve(run, err) && conduct(run, err);
     if (!ok && link)
         link->fail(link->context, err);
+    /* All hosts have agreed on it: none of them has failed. */
+    if (ok && run->stopped)
+        ok = error_set(err, ERROR_CANCELLED, "stopped after step %ld of %ld", run->metrics.steps,
+                       run->live.total_steps);
     checkpoints_end(run, &ignored);
     progress_phase(run, PHASE_ENDED);
     report_end(run, ok ? NULL : err);
