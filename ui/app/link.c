@@ -295,7 +295,8 @@ enum news link_step(struct link *link)
         news = try_to_reach(link) ? NEWS_FULL : NEWS_NONE;
     if (!link->client)
         return news;
-    link->ui->want_engine = false;
+    if (!link->reach.opening)
+        link->ui->want_engine = false;
     link->more = true;
     for (int i = 0; i < MESSAGES_A_STEP; i++) {
         struct error err = ERROR_INIT;

@@ -161,7 +161,7 @@ bool reach_step(struct reach *reach, struct client **client)
 {
     const double now = clock_seconds();
     if (reach->opening) {
-        reach->ui->want_engine = false;
+        /* What the user wants meanwhile is done if this comes to nothing. */
         if (now < reach->give_up)
             return false;
         client_drop(*client);
@@ -178,6 +178,8 @@ double reach_deadline(const struct reach *reach)
 {
     if (reach->opening)
         return reach->give_up;
+    if (reach->ui->want_engine)
+        return 0;
     /* Down to the second that is shown next. */
     return reach->down && reach->shown > 0 ? reach->retry - reach->shown + 1 : reach->retry;
 }

@@ -39,7 +39,7 @@ bool reach_await(struct reach *reach, struct client *client, struct error *err);
  * When *client is there and the line is not opening, it is connected.
  */
 bool reach_step(struct reach *reach, struct client **client);
-/* When to call it; INFINITY: when the user wants something. */
+/* When to call it, on clock_seconds(). */
 double reach_deadline(const struct reach *reach);
 
 /* The engine is connected, or has answered on a line that was opening. */
