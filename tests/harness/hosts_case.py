@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tests of runs over several hosts have in common: the hosts are namespaces of this machine, or
-a Slurm cluster of such (tests/hosts), in which the test program runs itself anew."""
+a Slurm cluster of such (tests/hosts), in which the test program runs itself again."""
 
 import hashlib
 import os
