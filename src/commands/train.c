@@ -40,11 +40,13 @@ static json_t *changed_settings(const struct invocation *invocation, struct erro
     json_t *params = json_object();
     for (size_t i = 0; params && invocation->command->options[i].name; i++) {
         const struct option *option = &invocation->command->options[i];
-        bool gpus = strcmp(option->name, "gpus") == 0;
-        if (!invocation->values[i] || (option->kind == OPTION_VALUE && !gpus) ||
+        const char *key = strcmp(option->name, "gpus") == 0         ? "devices"
+                          : strcmp(option->name, "hosts-file") == 0 ? "hosts"
+                                                                    : option->name;
+        const bool stands_for = key != option->name;
+        if (!invocation->values[i] || (option->kind == OPTION_VALUE && !stands_for) ||
             option->kind == OPTION_FLAG || option->kind == OPTION_WORD)
             continue;
-        const char *key = gpus ? "devices" : option->name;
         char *value = spec_get(&invocation->settings.spec, key, err), name[32];
         snprintf(name, sizeof name, "%s", key);
         for (char *at = name; *at; at++)

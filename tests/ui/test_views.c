@@ -47,7 +47,8 @@ static const struct {
     {"settings-open", "idle", "S", LINK_UP},
     {"settings-changed", "idle", "S<Down><Down>+<Down><Down>++<End>+", LINK_UP},
     {"settings-wrong", "idle",
-     "S<Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Enter>0<Enter>",
+     "S<Down><Down><Down><Down>"
+     "<Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Enter>0<Enter>",
      LINK_UP},
     {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
     {"settings-no-engine", NULL, "S", LINK_NO_ENGINE},
