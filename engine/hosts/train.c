@@ -20,8 +20,9 @@
 /* How often what is asked of the run is looked at. */
 enum { LOOK_MS = 50 };
 
-/* For a launcher to reach all hosts, and for the first to say something. */
-static const double START_S = 90;
+/* For a launcher to reach all hosts, and for the first to say something: as many times the limit of
+ * their silence, and a little. */
+static const double START_LIMITS = 4, START_S = 10;
 
 /* For the launcher to end after the run, and for the run after it was told to stop at once. */
 static const double END_S = 10;
@@ -196,14 +197,15 @@ static void pass_on(struct conversation *c)
 static bool give_up(struct conversation *c, struct error *err)
 {
     const double now = clock_seconds(), limit = c->spec->host_limit;
+    const double start_s = START_LIMITS * limit + START_S;
     if (c->stop_at > 0 && now > c->stop_at)
         return !error_set(err, ERROR_CANCELLED, "stopped");
     if (c->heard == 0 && run_control_stop_asked(c->control) >= RUN_STOP_STEP)
         return !error_set(err, ERROR_CANCELLED, "stopped before it began");
-    if (c->heard == 0 && now - c->begin > START_S)
-        return !error_set(err, ERROR_LOST,
+    if (c->heard == 0 && now - c->begin > start_s)
+        return !error_set(err, ERROR_FAILED,
                           "the launcher has not started dpartui-rank on %s within %.0f s%s%s",
-                          c->hosts.name[0], START_S, *c->complaint ? ": " : "", c->complaint);
+                          c->spec->hosts, start_s, *c->complaint ? ": " : "", c->complaint);
     if (c->heard > 0 && now - c->heard > limit)
         return !error_set(err, ERROR_LOST,
                           "%s (rank 0) has not been heard from for %.0f s: its process hangs, or "
@@ -219,12 +221,14 @@ static bool explain(struct conversation *c, struct error *err)
     while (clock_seconds() < end && !launcher_has_ended(&c->launcher))
         (void)listen(c);
     (void)listen(c);
+    /* Where nothing has begun no host is lost: a launcher that cannot start it says why. */
+    const enum error_kind kind = c->heard > 0 ? ERROR_LOST : ERROR_FAILED;
     if (*c->complaint)
-        return error_set(err, ERROR_LOST, "the launcher has ended: %s", c->complaint);
-    if (c->launcher.exited)
-        return error_set(err, ERROR_LOST, "the launcher has ended with exit status %d",
-                         c->launcher.status);
-    return error_set(err, ERROR_LOST, "the launcher has ended and says nothing");
+        return error_set(err, kind, "the launcher has ended: %s", c->complaint);
+    if (!c->launcher.ended)
+        return error_set(err, kind, "the launcher has closed its output and not ended");
+    return error_set(err, kind, "the launcher has ended %s %d",
+                     c->launcher.exited ? "with exit status" : "by signal", c->launcher.status);
 }
 
 static bool converse(struct conversation *c, struct error *err)
