@@ -155,6 +155,19 @@ static bool validate_strategy(const struct spec *spec, struct error *err)
                      "micro-batches 1");
 }
 
+/* What is given for each device, where their list is known: on every one of the hosts. */
+static bool validate_listed(const struct spec *spec, struct error *err)
+{
+    struct spec all = *spec;
+    if (spec_has_hosts(spec) && !spec_spread_devices(&all, err))
+        return false;
+    if (all.split == SPLIT_WEIGHTED && all.weight_count != all.devices.count)
+        return error_set(err, ERROR_USAGE,
+                         "split has %d weights for %d devices: give one weight for each device",
+                         all.weight_count, all.devices.count);
+    return spec_validate_threads(&all, err);
+}
+
 bool spec_validate(const struct spec *spec, struct error *err)
 {
     for (size_t i = 0; i < spec_field_count; i++)
@@ -163,11 +176,6 @@ bool spec_validate(const struct spec *spec, struct error *err)
     if (spec->init == INIT_FILE && (!spec->init_file || spec->init_file[0] != '/'))
         return error_set(err, ERROR_USAGE, "init '%s' must be an absolute path",
                          spec->init_file ? spec->init_file : "");
-    if (spec->split == SPLIT_WEIGHTED && spec->devices.choice == DEVICES_LISTED &&
-        spec->weight_count != spec->devices.count)
-        return error_set(err, ERROR_USAGE,
-                         "split has %d weights for %d devices: give one weight for each device",
-                         spec->weight_count, spec->devices.count);
     /* Until then a recipe may say how many epochs there are, and its warm-up may become shorter. */
     bool final = spec->resolved || spec_origin(spec, spec_find_field("epochs")) == ORIGIN_GIVEN;
     bool filled = spec_origin(spec, spec_find_field("warmup")) == ORIGIN_RECIPE;
@@ -179,5 +187,5 @@ bool spec_validate(const struct spec *spec, struct error *err)
         return false;
     return validate_end(spec, final, err) && validate_optimizer(spec, err) &&
            validate_strategy(spec, err) &&
-           (spec->devices.choice != DEVICES_LISTED || spec_validate_threads(spec, err));
+           (spec->devices.choice != DEVICES_LISTED || validate_listed(spec, err));
 }

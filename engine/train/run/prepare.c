@@ -225,14 +225,21 @@ static bool inspect(struct run *run, struct error *err)
     return inspect_ranks(&run->ranks, &sink, err);
 }
 
+/* What a host lacks, others may have. */
+static bool say_host(const struct run *run, bool ok, struct error *err)
+{
+    const struct host_link *link = run->ranks.link;
+    return ok || (link && error_prefix(err, "%s", link->hosts.name[link->index]));
+}
+
 bool run_prepare(struct run *run, struct error *err)
 {
-    if (!open_workload(run, err) || !meet_compare_data(run, err) || !create_ranks(run, err) ||
+    if (!say_host(run, open_workload(run, err), err) || !meet_compare_data(run, err) || !create_ranks(run, err) ||
         !meet_begin(run, err) || !make_weights(run, err))
         return false;
     inspect_models(&run->ranks);
     workload_normalize(&run->work);
-    if (!checkpoints_begin(run, err) || !ranks_start(&run->ranks, err) ||
+    if (!say_host(run, checkpoints_begin(run, err), err) || !ranks_start(&run->ranks, err) ||
         !divide_network(run, err) || !run_command(run, run->ranks.strategy->prepare, 0, err) ||
         !hold_memory(&run->ranks, err) || !inspect(run, err) || !connect(run, err))
         return false;
