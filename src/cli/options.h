@@ -65,7 +65,7 @@
         OPTION_OF("launcher", OPTION_SETTING, "COMMAND",                                           \
                   "starts them: mpirun (default), srun, or a command with %n, %h, %p"),            \
         OPTION_OF("host-limit", OPTION_SETTING, "SECONDS",                                         \
-                  "of silence after which a host is given up"),                      \
+                  "of silence after which a host is given up"),                                    \
         OPTION_OF("restarts", OPTION_SETTING, "N",                                                 \
                   "resume by itself after the loss of a host, up to N times")
 

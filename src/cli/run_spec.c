@@ -78,8 +78,8 @@ bool run_spec_finish(struct invocation *invocation, struct error *err)
         spec->devices = (struct device_list){.choice = DEVICES_FIRST_GPUS, .count = (int)count};
         spec_give(spec, "devices");
     }
-    return hosts_take(invocation, err) &&
-           run_spec_make_absolute(spec, &invocation->remote, err) && spec_validate(spec, err);
+    return hosts_take(invocation, err) && run_spec_make_absolute(spec, &invocation->remote, err) &&
+           spec_validate(spec, err);
 }
 
 bool run_preferences_take(struct invocation *invocation, struct error *err)

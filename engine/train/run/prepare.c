@@ -202,11 +202,10 @@ static bool create_ranks(struct run *run, struct error *err)
     ranks->strategy = strategies[run->spec.strategy];
     ranks->clock = run->limits.clock;
     ranks->stall_s = run->limits.stall_s;
-    ranks->predictions = run->report.sink->predictions; /* asked for on the first host */
+    ranks->predictions = run->report.sink->predictions;
     ranks->abandoned = release_abandoned;
     ranks->owner = run;
-    return meet_share(run, &ranks->predictions, sizeof ranks->predictions, err) &&
-           ranks_create(ranks, err) &&
+    return ranks_create(ranks, err) &&
            (!run->spec.profile || profiler_create(&run->profiler, ranks, err));
 }
 
