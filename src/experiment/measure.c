@@ -56,6 +56,7 @@ bool measure_add(struct measure *measure, const json_t *event, struct error *err
     const json_t *network = json_object_get(event, "network");
     epoch.network_s = member_positive(network, "seconds");
     epoch.network_bytes = member_positive(network, "bytes");
+    epoch.network_steps = network ? member_positive(event, "steps") : 0;
     read_devices(&epoch, event);
     if (!(epoch.epoch > 0))
         return true;
@@ -144,6 +145,7 @@ struct measured_time measure_time(const struct measure *measure)
         time.eval_s += epoch->eval_s > 0 ? epoch->eval_s : 0;
         time.network_s += epoch->network_s;
         time.network_bytes += epoch->network_bytes;
+        time.network_steps += epoch->network_steps;
         device_s += epoch->device_s;
     }
     if (device_s > 0) {

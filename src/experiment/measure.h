@@ -16,13 +16,14 @@ struct measured_epoch {
     double device_rate;              /* rows that a device computes in a second, mean */
     double rows;                     /* of a device in a step, mean */
     double network_s, network_bytes; /* sums over hosts under way, and what each sent for them */
+    double network_steps;            /* in which it did */
 };
 
 /* Where the time of a run went: over the epochs that count, a mean over its devices. */
 struct measured_time {
-    double seconds, sync_s, wait_s;  /* training, and in it all-reduce and waiting; 0: not known */
-    double eval_s;                   /* besides */
-    double network_s, network_bytes; /* of the same epochs; 0: there is one host */
+    double seconds, sync_s, wait_s; /* training, and in it all-reduce and waiting; 0: not known */
+    double eval_s;                  /* besides */
+    double network_s, network_bytes, network_steps; /* of the same epochs; 0: there is one host */
 };
 
 /* The epochs of a run, by rising number. */

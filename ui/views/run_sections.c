@@ -134,16 +134,15 @@ static void write_reading(struct page *page, const struct run_details *details,
     page_paragraph(page, STYLE_NORMAL, text);
 }
 
-static void write_network(struct page *page, const struct measure *measure,
-                          const struct measured_time *time)
+static void write_network(struct page *page, const struct measured_time *time)
 {
-    struct figure busy, hidden, gradients, speed;
+    struct figure busy, hidden, sent, speed;
     char text[200];
     snprintf(text, sizeof text,
-             "network: busy %s, %s hidden behind computing; %s of gradients a step, %s/s a host",
+             "network: busy %s, %s hidden behind computing; each host sends %s a step, %s/s",
              figure_percent(&busy, time->network_s / time->seconds),
              figure_percent(&hidden, fmax(0, time->network_s - time->sync_s) / time->seconds),
-             figure_bytes(&gradients, measure->step_bytes),
+             figure_bytes(&sent, time->network_bytes / time->network_steps),
              figure_bytes(&speed, time->network_bytes / time->network_s));
     page_paragraph(page, STYLE_NORMAL, text);
 }
@@ -169,8 +168,8 @@ void section_time(struct page *page, const struct ui *ui, const struct state_run
     for (int i = 0; i < PARTS; i++)
         parts[i].share = parts[i].seconds / time.seconds;
     write_reading(page, &ui->details, parts, PARTS);
-    if (time.network_s > 0)
-        write_network(page, measure, &time);
+    if (time.network_s > 0 && time.network_steps > 0)
+        write_network(page, &time);
     for (int i = 0; i < PARTS; i++) {
         int y = page_next(page), x = page->area.x, w = page->area.w;
         struct figure f;
