@@ -16,7 +16,7 @@ struct detail_setting {
 };
 
 struct detail_device {
-    char name[16];
+    char name[DEVICE_NAME];
     double rows, samples_per_s, compute_s, sync_s, wait_s; /* of one epoch */
 };
 
