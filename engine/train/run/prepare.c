@@ -202,10 +202,11 @@ static bool create_ranks(struct run *run, struct error *err)
     ranks->strategy = strategies[run->spec.strategy];
     ranks->clock = run->limits.clock;
     ranks->stall_s = run->limits.stall_s;
-    ranks->predictions = run->report.sink->predictions;
+    ranks->predictions = run->report.sink->predictions; /* asked for on the first host */
     ranks->abandoned = release_abandoned;
     ranks->owner = run;
-    return ranks_create(ranks, err) &&
+    return meet_share(run, &ranks->predictions, sizeof ranks->predictions, err) &&
+           ranks_create(ranks, err) &&
            (!run->spec.profile || profiler_create(&run->profiler, ranks, err));
 }
 
