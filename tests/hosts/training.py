@@ -40,7 +40,8 @@ class Results(hosts_case.Case):
 
     def test_more_hosts_are_as_many_devices_within_rounding(self):
         for hosts, count, options in (
-                (THREE, 3, []), (THREE, 3, ["--sync", "central", "--split", "even"]),
+                (THREE, 3, []), (THREE, 3, ["--sync", "central", "--split", "even", "--batch", "60",
+                             "--train-rows", "390"]),
                 (FOUR, 4, ["--sync", "reduce-broadcast", "--split", "balanced"]),
                 (FOUR, 4, ["--sync-bn"]), (FOUR, 4, ["--split", "weighted:1,2,1,2"]),
                 (UNEQUAL, 3, []), (UNEQUAL, 3, ["--sync", "reduce-broadcast", "--sync-bn"]),
@@ -61,11 +62,15 @@ class Results(hosts_case.Case):
 
     def test_batchnorm_over_hosts(self):
         model = self.path("norm.conf")
+        text = ('name = "norm"; default_input = [ 1, 28, 28 ]; default_classes = 10;\n'
+                'layers = ( { type = "conv"; name = "c"; channels = 4; kernel = 3; pad = 1; },\n'
+                '    { type = "batchnorm"; name = "bn"; }, "relu", "global_avgpool", "flatten",\n'
+                '    { type = "linear"; name = "fc"; outputs = "classes"; } );\n')
         with open(model, "w", encoding="ascii") as file:
-            file.write('name = "norm"; default_input = [ 1, 28, 28 ]; default_classes = 10;\n'
-                       'layers = ( { type = "conv"; name = "c"; channels = 4; kernel = 3; pad = 1; },\n'
-                       '    { type = "batchnorm"; name = "bn"; }, "relu", "global_avgpool", "flatten",\n'
-                       '    { type = "linear"; name = "fc"; outputs = "classes"; } );\n')
+            file.write(text)
+        # Temporary files are each host's own.
+        self.assertIn(f"h2: {model}", self.bad(1, "train", *DATA, *SHORT, "--model", model, *TWO))
+        on_host("h2", f"mkdir -p {self.folder} && cat >{model} <<'END'\n{text}END")
         options = [*SHORT, "--model", model, "--sync-bn"]
         self.assertEqual(self.train(*options, *TWO), self.train(*options, "--devices", "cpu:0-1"))
         self.train(*options, *UNEQUAL)
@@ -74,7 +79,7 @@ class Results(hosts_case.Case):
         self.same_losses(over, one)
 
     def newest_runs(self, count):
-        return [str(run["run"]) for run in self.good_json("runs")["runs"][-count:]]
+        return [str(run["run"]) for run in self.good_json("runs")[-count:]]
 
 
 class Resuming(hosts_case.Case):
@@ -82,7 +87,7 @@ class Resuming(hosts_case.Case):
         whole = self.train("--epochs", "4", "--devices", "cpu:0-1")
         path = self.path("resumed.safetensors")
         self.good("train", *DATA, "--epochs", "1", *TWO, "--save", path)
-        for epochs, options in (("2", ["--devices", "h2/cpu:0-1", "--hosts", "h2"]),
+        for epochs, options in (("2", ["--devices", "h1/cpu:0-1", "--hosts", "h1"]),
                                 ("3", ["--devices", "cpu:0-1", "--hosts", ""]),
                                 ("4", TWO)):
             self.good("train", "--resume", "2", "--epochs", epochs, *options)
@@ -100,7 +105,7 @@ class Options(hosts_case.Case):
         with open(path, "a", encoding="ascii") as file:
             file.write("-x\n")
         self.assertIn(f"{path}:6", self.bad(2, "train", *DATA, "--hosts-file", path))
-        self.assertIn("/no/such", self.bad(2, "train", *DATA, "--hosts-file", "/no/such"))
+        self.assertIn("/no/such", self.bad(1, "train", *DATA, "--hosts-file", "/no/such"))
 
     def test_devices_with_their_hosts(self):
         text = self.good("train", *DATA, *SHORT, *UNEQUAL)
@@ -173,11 +178,10 @@ class Changes(hosts_case.Case):
                 self.good("stop", *option, run)
                 self.wait_status(run, "stopped")
                 self.assertEqual(os.path.exists(path), option != ["--now"])
-                if os.path.exists(path):
-                    os.remove(path)
                 self.wait_none_left()
                 self.good("train", "--resume", run, "--epochs",
                           str(len(self.losses(run)) + 2))
+                os.remove(path)
 
     def test_a_paused_run_is_stopped(self):
         run = int(self.start_run(*self.ENDLESS))

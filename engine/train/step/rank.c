@@ -50,7 +50,8 @@ void rank_conclude(void *context, int index, bool ok, struct error *err)
 {
     struct rank *rank = &((struct ranks *)context)->rank[index];
     if (!ok) {
-        if (!strstr(err->text, rank->name))
+        /* A host that is lost is not this device's fault. */
+        if (err->kind != ERROR_LOST && !strstr(err->text, rank->name))
             error_prefix(err, "%s", rank->name);
         barrier_abort(rank->ranks->barrier, rank_here(rank), err);
         rank_show(rank, is_culprit(rank) ? ACTIVITY_FAILED : ACTIVITY_IDLE);
