@@ -191,15 +191,20 @@ static bool ends_within(struct launcher *launcher, double seconds)
     return launcher->ended;
 }
 
+void launcher_ask_to_end(struct launcher *launcher)
+{
+    if (launcher_has_ended(launcher))
+        return;
+    kill(-launcher->pid, SIGTERM);
+    kill(-launcher->pid, SIGCONT);
+}
+
 void launcher_end(struct launcher *launcher)
 {
     close_all((int[]){launcher->input, launcher->output, launcher->errors}, 3);
     launcher->input = launcher->output = launcher->errors = -1;
-    if (!launcher_has_ended(launcher)) {
-        kill(-launcher->pid, SIGTERM);
-        kill(-launcher->pid, SIGCONT);
-        (void)ends_within(launcher, POLITE_S);
-    }
+    launcher_ask_to_end(launcher);
+    (void)ends_within(launcher, POLITE_S);
     /* What it has started here, and what is left of itself. */
     kill(-launcher->pid, SIGKILL);
     while (waitpid(launcher->pid, NULL, 0) < 0 && errno == EINTR)

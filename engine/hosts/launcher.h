@@ -30,5 +30,7 @@ char *launcher_command(const char *template, const struct host_list *hosts, cons
 bool launcher_start(const char *command, struct launcher *launcher, struct error *err);
 /* Has it ended? At once. */
 bool launcher_has_ended(struct launcher *launcher);
+/* Politely, and without waiting for it. */
+void launcher_ask_to_end(struct launcher *launcher);
 /* End it and all that belongs to it, at first politely, and close what is open. */
 void launcher_end(struct launcher *launcher);

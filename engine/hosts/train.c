@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/hosts/train.h"
 
+#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -27,6 +29,9 @@ static const double START_LIMITS = 4, START_S = 10;
 /* For the launcher to end after the run, and for the run after it was told to stop at once. */
 static const double END_S = 10;
 
+/* For a launcher to say what has failed, once it is asked to end. */
+static const double COMPLAIN_S = 1;
+
 struct conversation {
     const struct spec *spec;
     const struct run_keep *keep;
@@ -45,6 +50,7 @@ struct conversation {
     bool said_end; /* it has said how it ended: */
     struct error end;
     char complaint[512]; /* the line that tells most of what the launcher complained of */
+    char lost_peer[512]; /* a host that another one complained of */
 };
 
 /* What hosts need of the engine's environment to find the same files. */
@@ -129,28 +135,64 @@ static void take_line(struct conversation *c, const char *line)
     json_decref(object);
 }
 
-/* How much a line says about why a launcher ended. */
+/* How much a line says about why a launcher ended; whoever lost a host ends after it. */
+enum { TELLS_NOTHING, TELLS_SOMETHING, TELLS_REASON, TELLS_HOST };
+
 static int weight_of(const char *line)
 {
     if (strspn(line, " -*=") == strlen(line))
-        return 0;
-    return strstr(line, "exited on signal") || strstr(line, "srun: error:") ||
-                   strstr(line, "dpartui-rank:") || strstr(line, "not found") ||
-                   strstr(line, "ssh: ")
-               ? 2
-               : 1;
+        return TELLS_NOTHING;
+    if (strstr(line, "exited on signal") || strstr(line, "srun: error:"))
+        return TELLS_HOST;
+    return strstr(line, "dpartui-rank:") || strstr(line, "not found") || strstr(line, "ssh: ")
+               ? TELLS_REASON
+               : TELLS_SOMETHING;
+}
+
+static bool has_address(const char *host, const char *address)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char text[NI_MAXHOST];
+    bool is = false;
+    if (getaddrinfo(host, NULL, &hints, &found) != 0)
+        return false;
+    for (const struct addrinfo *at = found; at && !is; at = at->ai_next)
+        is = getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) ==
+                 0 &&
+             strcmp(text, address) == 0;
+    freeaddrinfo(found);
+    return is;
+}
+
+/* Open MPI ends a process that has lost another one, and names the latter by its address. */
+static bool take_lost_peer(struct conversation *c, const char *line)
+{
+    char address[NI_MAXHOST];
+    const char *at = strstr(line, "connect() to ");
+    if (!at || weight_of(c->complaint) == TELLS_HOST || *c->lost_peer ||
+        sscanf(at, "connect() to %1024[^ ]", address) != 1)
+        return false;
+    char *port = strrchr(address, ':');
+    if (port)
+        *port = '\0';
+    for (int h = 0; h < c->hosts.count && !*c->lost_peer; h++)
+        if (has_address(c->hosts.name[h], address))
+            snprintf(c->lost_peer, sizeof c->lost_peer, "%s (rank %d) does not answer any more: %s",
+                     c->hosts.name[h], h, at);
+    return *c->lost_peer;
 }
 
 /* The first of those that tell most. */
 static void take_complaint(struct conversation *c, const char *line)
 {
     line += strspn(line, " \t");
-    if (weight_of(line) > weight_of(c->complaint))
+    if (!take_lost_peer(c, line) && weight_of(line) > weight_of(c->complaint))
         snprintf(c->complaint, sizeof c->complaint, "%s", line);
 }
 
 /* False: it has closed its output. */
-static bool listen(struct conversation *c)
+static bool hear(struct conversation *c)
 {
     struct pollfd fds[] = {{.fd = c->launcher.output, .events = POLLIN},
                            {.fd = c->launcher.errors, .events = POLLIN}};
@@ -193,6 +235,36 @@ static void pass_on(struct conversation *c)
         c->stop_at = clock_seconds() + END_S;
 }
 
+static bool knows_host(const struct conversation *c)
+{
+    return weight_of(c->complaint) == TELLS_HOST || *c->lost_peer;
+}
+
+/* What the launcher has said of its end. */
+static bool say_complaint(const struct conversation *c, enum error_kind kind, struct error *err)
+{
+    if (weight_of(c->complaint) < TELLS_HOST && *c->lost_peer)
+        return error_set(err, kind, "%s", c->lost_peer);
+    return error_set(err, kind, "the launcher has ended: %s", c->complaint);
+}
+
+/* While a launcher ends, as another process has failed, nothing is heard of the first one. */
+static bool complain_of_silence(struct conversation *c, double seconds, struct error *err)
+{
+    const double end = clock_seconds() + COMPLAIN_S;
+    if (!*c->complaint)
+        launcher_ask_to_end(&c->launcher);
+    while (clock_seconds() < end && !knows_host(c) && !launcher_has_ended(&c->launcher))
+        (void)hear(c);
+    (void)hear(c);
+    if (knows_host(c))
+        return say_complaint(c, ERROR_LOST, err);
+    return error_set(err, ERROR_LOST,
+                     "%s (rank 0) has not been heard from for %.0f s: its process hangs, or the "
+                     "network is down",
+                     c->hosts.name[0], seconds);
+}
+
 /* Why there is nothing to wait for any more; false: there is. */
 static bool give_up(struct conversation *c, struct error *err)
 {
@@ -207,10 +279,7 @@ static bool give_up(struct conversation *c, struct error *err)
                           "the launcher has not started dpartui-rank on %s within %.0f s%s%s",
                           c->spec->hosts, start_s, *c->complaint ? ": " : "", c->complaint);
     if (c->heard > 0 && now - c->heard > limit)
-        return !error_set(err, ERROR_LOST,
-                          "%s (rank 0) has not been heard from for %.0f s: its process hangs, or "
-                          "the network is down",
-                          c->hosts.name[0], now - c->heard);
+        return !complain_of_silence(c, now - c->heard, err);
     return false;
 }
 
@@ -219,12 +288,12 @@ static bool explain(struct conversation *c, struct error *err)
 {
     const double end = clock_seconds() + END_S / 2;
     while (clock_seconds() < end && !launcher_has_ended(&c->launcher))
-        (void)listen(c);
-    (void)listen(c);
+        (void)hear(c);
+    (void)hear(c);
     /* Where nothing has begun no host is lost: a launcher that cannot start it says why. */
     const enum error_kind kind = c->heard > 0 ? ERROR_LOST : ERROR_FAILED;
     if (*c->complaint)
-        return error_set(err, kind, "the launcher has ended: %s", c->complaint);
+        return say_complaint(c, kind, err);
     if (!c->launcher.ended)
         return error_set(err, kind, "the launcher has closed its output and not ended");
     return error_set(err, kind, "the launcher has ended %s %d",
@@ -236,7 +305,7 @@ static bool converse(struct conversation *c, struct error *err)
     bool open = true;
     c->begin = clock_seconds();
     while (open && !c->said_end) {
-        open = listen(c);
+        open = hear(c);
         pass_on(c);
         if (!c->said_end && give_up(c, err))
             return false;
@@ -272,7 +341,7 @@ bool hosts_train(const struct spec *spec, long run_number, const struct run_keep
     bool ok = say_what_to_do(c, run_number, err) && converse(c, err);
     const double end = clock_seconds() + END_S;
     while (c->said_end && !launcher_has_ended(&c->launcher) && clock_seconds() < end)
-        (void)listen(c);
+        (void)hear(c);
     launcher_end(&c->launcher);
     lines_free(&c->output);
     lines_free(&c->errors);

@@ -48,8 +48,9 @@ struct job {
     struct talk *talk; /* NULL: this is not the first host */
     struct run_control none;
     atomic_bool done;
-    bool ok;     /* it was trained to its end; else why not in `err` */
-    bool agreed; /* all hosts have come to the same end */
+    bool ok;       /* it was trained to its end; else why not in `err` */
+    bool agreed;   /* all hosts have come to the same end */
+    bool deserted; /* by the engine, or by a launcher that ends: nobody waits for a last word */
     struct error err;
 };
 
@@ -177,10 +178,10 @@ static void *train(void *context)
 /* Until the run has ended, which may still have something to write when a host has failed. */
 static void serve(struct job *job)
 {
-    const struct error gone = {ERROR_CANCELLED, "the engine has gone"};
+    const struct error gone = {ERROR_LOST, "the engine has gone"};
     const struct timespec moment = {.tv_nsec = 2000000L};
-    bool open = true, linked = true;
-    while (!atomic_load(&job->done)) {
+    bool linked = true;
+    while (!atomic_load(&job->done) && (linked || !job->deserted)) {
         linked = linked && link_serve(job->link);
         if (!linked)
             nanosleep(&moment, NULL);
@@ -192,8 +193,8 @@ static void serve(struct job *job)
             continue;
         if (link_is_asked_to_stop(job->link))
             run_control_stop(talk_control(job->talk), RUN_STOP_STEP);
-        if (open && !talk_serve(job->talk)) {
-            open = false;
+        if (!job->deserted && !talk_serve(job->talk)) {
+            job->deserted = true;
             link_fail(job->link, &gone);
         }
     }
@@ -214,6 +215,8 @@ static int run(struct job *job)
         return EXIT_FAILURE;
     }
     serve(job);
+    if (job->deserted)
+        return EXIT_FAILURE;
     pthread_join(thread, NULL);
     if (job->talk)
         talk_end(job->talk, job->ok ? NULL : &job->err);

@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Hosts, launchers, lines and the engine that fail during a run over hosts: who it was is told,
+nothing is left on any host, and the next run works.
+
+    tests/hosts/failures.py                    each failure once
+    tests/hosts/failures.py --repeat 20        so many times, with what it took
+    tests/hosts/failures.py --repeat 20 Loss   those of a class alone
+"""
+
+import os
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
+import hosts_case  # noqa: E402
+from hosts_case import DATA, OURS, RANK, cli, on_host, processes, ranks  # noqa: E402
+
+LIMIT = 2
+HOSTS = ["h1", "h2", "h3"]
+OVER = ["--hosts", ",".join(HOSTS), "--devices", "cpu:0", "--host-limit", str(LIMIT)]
+TWO = ["--hosts", "h1,h2", "--devices", "cpu:0", "--host-limit", str(LIMIT)]
+ENDLESS = [*DATA, "--epochs", "1000000", "--checkpoint-every", "1"]
+SHORT = [*DATA, "--epochs", "1"]
+MPIRUN = "mpirun -n %n --host %H --map-by ppr:1:node --bind-to none %p"
+
+
+class Failures(hosts_case.Case):
+    times = {}
+
+    def told_in(self, run, what, begin):
+        """The reason of its end, which comes some seconds after `begin`."""
+        self.wait_for("its end", lambda: self.status_of(run) != "running")
+        self.times.setdefault(what, []).append(time.monotonic() - begin)
+        shown = self.good_json("show", run)
+        self.assertEqual(shown["status"], "interrupted", shown)
+        return shown["error"]
+
+    def expect_next_run(self):
+        self.good("train", *SHORT, *OVER)
+        self.wait_none_left()
+
+    def lose(self, what, fail):
+        """A run during which fail() happens: the reason that is told."""
+        run = self.start_run(*ENDLESS, *OVER)
+        begin = time.monotonic()
+        fail()
+        reason = self.told_in(run, what, begin)
+        self.wait_none_left()
+        return run, reason
+
+
+class Loss(Failures):
+    def test_a_process_is_killed(self):
+        for rank, host in enumerate(HOSTS):
+            with self.subTest(host=host):
+                run, reason = self.lose(f"kill -9 of rank {rank}",
+                                        lambda host=host: os.kill(ranks()[host], signal.SIGKILL))
+                self.assertRegex(reason, rf"rank {rank}\b")
+                self.assertIn(host, reason)
+        done = len(self.losses(run))
+        self.good("train", "--resume", run, "--epochs", str(done + 1))
+        self.expect_next_run()
+
+    def test_a_process_is_stopped(self):
+        for rank, host in enumerate(HOSTS):
+            with self.subTest(host=host):
+                _, reason = self.lose(f"SIGSTOP of rank {rank}",
+                                      lambda host=host: os.kill(ranks()[host], signal.SIGSTOP))
+                self.assertRegex(reason, rf"^{host} \(rank {rank}\) has not been heard from for "
+                                         r"\d s")
+        self.expect_next_run()
+
+    def test_a_line_goes_down(self):
+        down, up = "ip link set net0 down", "ip link set net0 up"
+        for rank, host in list(enumerate(HOSTS))[1:]:
+            with self.subTest(host=host):
+                try:
+                    _, reason = self.lose(f"link of rank {rank} down",
+                                          lambda host=host: on_host(host, down))
+                finally:
+                    on_host(host, up)
+                self.assertRegex(reason, rf"^{host} \(rank {rank}\) has not been heard from")
+        self.expect_next_run()
+
+    def test_the_launcher_is_killed(self):
+        def kill():
+            mpirun, = processes({"mpirun", "orterun"})
+            os.kill(mpirun, signal.SIGKILL)
+        _, reason = self.lose("kill -9 of mpirun", kill)
+        self.assertIn("the launcher has ended by signal 9", reason)
+        self.expect_next_run()
+
+    def test_the_engine_is_killed(self):
+        run = self.start_run(*ENDLESS, *OVER)
+        begin = time.monotonic()
+        engine = self.good_json("engine", "status")["pid"]
+        os.kill(engine, signal.SIGKILL)
+        self.wait_gone(engine)
+        self.wait_none_left()
+        self.times.setdefault("kill -9 of the engine, until nothing is left", []).append(
+            time.monotonic() - begin)
+        self.assertEqual(self.status_of(run), "interrupted")
+        self.expect_next_run()
+
+
+class Launchers(Failures):
+    def script(self, text):
+        path = self.path("launcher")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o700)
+        return ["--launcher", f"{path} %p"]
+
+    def failed(self, *options):
+        said = self.bad(1, "train", *SHORT, *options)
+        self.wait_for("its end", lambda: not processes({"sleep"}) - self.sleeping)
+        self.wait_none_left()
+        return said
+
+    def setUp(self):
+        super().setUp()
+        self.sleeping = set(processes({"sleep"}))
+
+    def test_it_is_missing(self):
+        said = self.bad(1, "train", *SHORT, *OVER, "--launcher", "no-such-launcher %p")
+        self.assertIn("failed: the launcher has ended: ", said)
+        self.assertIn("no-such-launcher: not found", said)
+
+    def test_it_starts_nothing(self):
+        said = self.bad(1, "train", *SHORT, *OVER, "--launcher", "true %p")
+        self.assertIn("the launcher has ended with exit status 0", said)
+
+    def test_it_is_stuck(self):
+        for text in "exec sleep 1000\n", "trap '' TERM\nsleep 1000\nsleep 1000\n":
+            with self.subTest(text=text):
+                said = self.bad(1, "train", *SHORT, *OVER, "--host-limit", "1", *self.script(text))
+                self.assertIn("has not started dpartui-rank on h1,h2,h3 within 14 s", said)
+                self.assertEqual(set(processes({"sleep", "launcher"})), self.sleeping)
+
+    def test_a_stuck_one_is_stopped(self):
+        run = self.good("train", *SHORT, *OVER, *self.script("exec sleep 1000\n"),
+                        "--detach").strip()
+        self.wait_for("it", lambda: set(processes({"sleep"})) != self.sleeping)
+        self.good("stop", run)
+        self.wait_status(run, "stopped")
+        self.assertEqual(set(processes({"sleep"})), self.sleeping)
+
+
+class Differences(Failures):
+    def test_a_host_that_is_unknown(self):
+        said = self.bad(1, "train", *SHORT, "--hosts", "h1,h9", "--devices", "cpu:0")
+        self.assertIn("Could not resolve hostname h9", said)
+        self.wait_none_left()
+
+    def test_a_device_that_one_lacks(self):
+        said = self.bad(1, "train", *SHORT, "--devices", "h1/cpu:0,h2/cuda:0")
+        self.assertIn("h2/cuda:0", said)
+        self.wait_none_left()
+
+    def test_other_rows(self):
+        folder = self.path("rows")
+        make = (f"mkdir -p {folder} && cd {folder} && for name in train-images:3 t10k-images:3 "
+                "train-labels:1 t10k-labels:1; do d=${name#*:}; f=${name%:*}-idx$d-ubyte; "
+                "case $d in 3) printf '\\0\\0\\10\\3\\0\\0\\0\\100\\0\\0\\0\\34\\0\\0\\0\\34'; "
+                "head -c 50176 /dev/zero | tr '\\0' '%s';; 1) printf "
+                "'\\0\\0\\10\\1\\0\\0\\0\\100'; i=0; while [ $i -lt 64 ]; do printf "
+                "\"\\\\$((i %% 8))\"; i=$((i + 1)); done;; esac >$f; done")
+        options = ["--model", "lenet", "--data", folder, "--train-rows", "64", "--test-rows", "64",
+                   "--batch", "16", "--epochs", "1"]
+        for host, byte, others in (("h1", "a", "h2: "), ("h2", "b", "h2 has other rows"),
+                                   ("h2", "a", None)):
+            on_host(host, make % byte)
+            if others:
+                self.assertIn(others, self.bad(1, "train", *options, *TWO))
+            else:
+                self.good("train", *options, *TWO)
+            self.wait_none_left()
+
+    def on_one(self, make, host="h2"):
+        """What a run says while a host has another file for dpartui-rank, made by the function."""
+        path = f"/run/other-{host}"
+        make(path)
+        on_host(host, f"mount --bind {path} {RANK}")
+        try:
+            return self.bad(1, "train", *SHORT, *TWO)
+        finally:
+            on_host(host, f"umount {RANK}")
+            os.remove(path)
+            self.wait_none_left()
+
+    def test_another_version(self):
+        version = self.good("--version").split()[1].encode()
+        other = version[:-1] + (b"9" if version[-1:] != b"9" else b"8")
+
+        def make(path):
+            with open(RANK, "rb") as file, open(path, "wb") as to:
+                to.write(file.read().replace(version, other))
+            os.chmod(path, 0o700)
+        said = self.on_one(make)
+        self.assertIn(f"h2: dpartui-rank is version {other.decode()}, the engine "
+                      f"{version.decode()}", said)
+        said = self.on_one(make, "h1")
+        self.assertIn(f"h1: dpartui-rank is version {other.decode()}", said)
+
+    def test_it_is_missing_there(self):
+        def make(path):
+            with open(path, "w", encoding="ascii"):
+                os.chmod(path, 0o600)
+        said = self.on_one(make)
+        self.assertIn("h2", said)
+        self.assertIn("dpartui-rank", said)
+
+    def test_it_is_not_installed(self):
+        child = self.start("train", *SHORT, *TWO, program=self.copy_without_rank())
+        _, said = self.finish(child, 1)
+        self.assertIn("dpartui-rank", said)
+        self.assertEqual(said.count("\n"), 1, said)
+
+    def copy_without_rank(self):
+        folder = self.path("bin")
+        os.mkdir(folder)
+        for name in "dpartui", "dpartui-engine":
+            with open(os.path.join(cli.BUILD, name), "rb") as file:
+                with open(os.path.join(folder, name), "wb") as to:
+                    to.write(file.read())
+            os.chmod(os.path.join(folder, name), 0o700)
+        return os.path.join(folder, "dpartui")
+
+
+class Restarts(Failures):
+    OPTIONS = [*DATA, "--train-rows", "4000", "--epochs", "6", "--checkpoint-every", "1", *OVER]
+
+    def test_it_goes_on_by_itself(self):
+        path = self.path("restarted.safetensors")
+        whole = self.train(*self.OPTIONS)
+        follower = self.start("train", *self.OPTIONS, "--restarts", "2", "--save", path)
+        for done in 1, 3:
+            self.wait_for("epochs", lambda done=done: self.stored() == [1, 2] and
+                          len(self.losses("2")) >= done and "h2" in ranks())
+            os.kill(ranks()["h2"], signal.SIGKILL)
+            self.wait_for("the restart", lambda: len(self.good_json("show", "2")["warnings"]) and
+                          "h2" in ranks())
+        out, said = self.finish(follower, 0)
+        self.assertEqual(said, "")
+        self.assertEqual(hosts_case.digest(path), whole)
+        run = self.good_json("show", "2")
+        self.assertEqual([epoch["epoch"] for epoch in run["epochs"]], [1, 2, 3, 4, 5, 6])
+        self.assertEqual(run["status"], "done")
+        self.assertIn("restart 1 of 2, from the checkpoint of step ", " ".join(run["warnings"]))
+        for epoch in range(1, 7):
+            self.assertIn(f"epoch {epoch}/6", out)
+        self.wait_none_left()
+
+    def test_not_more_often_than_asked_for(self):
+        run = self.start_run(*ENDLESS, *OVER, "--restarts", "1")
+        for left in "a restart", "none":
+            with self.subTest(left=left):
+                old = ranks()["h3"]
+                os.kill(old, signal.SIGKILL)
+                if left == "none":
+                    self.wait_status(run, "interrupted")
+                else:
+                    self.wait_for(left, lambda old=old: ranks().get("h3", old) != old)
+        self.wait_none_left()
+
+
+def main():
+    count = 1
+    if "--repeat" in sys.argv:
+        at = sys.argv.index("--repeat")
+        count = int(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
+    failed = False
+    for _ in range(count):
+        done = unittest.main(exit=False, verbosity=1 if count == 1 else 0)
+        failed = failed or not done.result.wasSuccessful()
+    for what, times in Failures.times.items():
+        print(f"{what}: {len(times)} times, told after {min(times):.1f} to {max(times):.1f} s")
+    print(f"{len(processes(OURS))} processes left")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    hosts_case.enter("namespaces.sh", len(HOSTS))
+    main()
