@@ -19,8 +19,8 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
  * newest checkpoint, or from its beginning, without having ended for those who follow it. *steps:
  * of the checkpoint; -1: there is none.
  */
-bool queue_restart(struct queue *queue, struct record *record, const struct error *why,
-                   long number, long *steps, struct error *err);
+bool queue_restart(struct queue *queue, struct record *record, const struct error *why, long number,
+                   long *steps, struct error *err);
 
 /*
  * With the lock held, which is released while the store is read: have the events and points of an

@@ -23,9 +23,9 @@ struct awaited {
  * what may overlap it: rows staged ahead. (Reductions between GPUs have their own streams.)
  */
 struct device {
-    char name[DEVICE_NAME];/* "cuda:1" */
-    int ordinal;    /* as the runtime counts */
-    char model[96]; /* "NVIDIA H200" */
+    char name[DEVICE_NAME]; /* "cuda:1" */
+    int ordinal;            /* as the runtime counts */
+    char model[96];         /* "NVIDIA H200" */
     int multiprocessors;
     enum number_type type;  /* never TYPE_DEFAULT */
     enum cuda_type storage; /* of activations and of the weights that they meet */
