@@ -234,8 +234,8 @@ static bool say_host(const struct run *run, bool ok, struct error *err)
 
 bool run_prepare(struct run *run, struct error *err)
 {
-    if (!say_host(run, open_workload(run, err), err) || !meet_compare_data(run, err) || !create_ranks(run, err) ||
-        !meet_begin(run, err) || !make_weights(run, err))
+    if (!say_host(run, open_workload(run, err), err) || !meet_compare_data(run, err) ||
+        !create_ranks(run, err) || !meet_begin(run, err) || !make_weights(run, err))
         return false;
     inspect_models(&run->ranks);
     workload_normalize(&run->work);
