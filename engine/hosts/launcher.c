@@ -15,10 +15,10 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-/* Processes are not bound to cores: each host's devices choose theirs (system/affinity.h). */
+/* Ranks are in the order of the hosts. Processes are not bound to cores: each host's devices choose theirs (system/affinity.h). */
 static const char mpirun[] = "mpirun -n %n --host %H --map-by ppr:1:node --bind-to none %p";
 static const char srun[] =
-    "srun %j -N %n -n %n --ntasks-per-node=1 -w %h --mpi=pmix --input=0 -u -K "
+    "srun %j -N %n -n %n --ntasks-per-node=1 -w %h -m arbitrary --mpi=pmix --input=0 -u -K "
     "--cpu-bind=none %p";
 
 static void put_hosts(struct text *text, const struct host_list *hosts, const char *after)
