@@ -16,7 +16,7 @@ static bool is_rule(const char *line)
 /* Whoever has lost a host ends after it. */
 static int weight_of(const char *line)
 {
-    if (!*line)
+    if (!*line || strstr(line, "arning:") || strstr(line, "WARNING:"))
         return TELLS_NOTHING;
     if (strstr(line, "exited on signal") || strstr(line, "srun: error:"))
         return TELLS_HOST;
