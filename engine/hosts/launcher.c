@@ -15,13 +15,11 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-/* How long it has to end everywhere after SIGTERM. */
-static const double POLITE_S = 3;
-
-/* Processes are not bound to cores: each host's devices choose theirs (system/affinity.h). */
+/* Ranks are in the order of the hosts. Processes are not bound to cores: each host's devices choose
+ * theirs (system/affinity.h). */
 static const char mpirun[] = "mpirun -n %n --host %H --map-by ppr:1:node --bind-to none %p";
 static const char srun[] =
-    "srun %j -N %n -n %n --ntasks-per-node=1 -w %h --mpi=pmix --input=0 -u -K "
+    "srun %j -N %n -n %n --ntasks-per-node=1 -w %h -m arbitrary --mpi=pmix --input=0 -u -K "
     "--cpu-bind=none %p";
 
 static void put_hosts(struct text *text, const struct host_list *hosts, const char *after)
@@ -39,6 +37,20 @@ static void put_word(struct text *text, const char *word)
     text_puts(text, "'");
 }
 
+/*
+ * The daemons of Open MPI's mpirun live until their line to it is closed; one that is down says
+ * nothing. So they look after half of `limit_s`, and have given it up after all of it.
+ */
+static void put_keepalive(struct text *text, double limit_s)
+{
+    const int first = limit_s > 2 ? (int)(limit_s / 2) : 1, next = first > 2 ? first / 2 : 1;
+    text_printf(text,
+                "export OMPI_MCA_oob_tcp_keepalive_time=${OMPI_MCA_oob_tcp_keepalive_time-%d} "
+                "OMPI_MCA_oob_tcp_keepalive_intvl=${OMPI_MCA_oob_tcp_keepalive_intvl-%d} "
+                "OMPI_MCA_oob_tcp_keepalive_probes=${OMPI_MCA_oob_tcp_keepalive_probes-2}; ",
+                first, next);
+}
+
 static const char *find_template(const char *template)
 {
     if (!template || strcmp(template, "mpirun") == 0)
@@ -47,12 +59,13 @@ static const char *find_template(const char *template)
 }
 
 char *launcher_command(const char *template, const struct host_list *hosts, const char *program,
-                       struct error *err)
+                       double limit_s, struct error *err)
 {
     struct text text = TEXT_INIT;
     const char *job = template && strncmp(template, "srun:", 5) == 0 ? template + 5 : "";
     const char *at = find_template(template);
     bool starts = false;
+    put_keepalive(&text, limit_s);
     text_puts(&text, "exec ");
     for (; *at; at++) {
         if (*at != '%') {
@@ -199,12 +212,12 @@ void launcher_ask_to_end(struct launcher *launcher)
     kill(-launcher->pid, SIGCONT);
 }
 
-void launcher_end(struct launcher *launcher)
+void launcher_end(struct launcher *launcher, double polite_s)
 {
     close_all((int[]){launcher->input, launcher->output, launcher->errors}, 3);
     launcher->input = launcher->output = launcher->errors = -1;
     launcher_ask_to_end(launcher);
-    (void)ends_within(launcher, POLITE_S);
+    (void)ends_within(launcher, polite_s);
     /* What it has started here, and what is left of itself. */
     kill(-launcher->pid, SIGKILL);
     while (waitpid(launcher->pid, NULL, 0) < 0 && errno == EINTR)

@@ -22,15 +22,16 @@ struct launcher {
 /*
  * The command for a shell, a new string. `template` is "mpirun", "srun", "srun:JOB" (of that Slurm
  * job), NULL (mpirun) or a command with places for what changes: %n the number of hosts, %h
- * "h1,h2", %H "h1:1,h2:1", %p the program to start, %% a %.
+ * "h1,h2", %H "h1:1,h2:1", %p the program to start, %% a %. `limit_s`: how long a host may be
+ * silent.
  */
 char *launcher_command(const char *template, const struct host_list *hosts, const char *program,
-                       struct error *err);
+                       double limit_s, struct error *err);
 
 bool launcher_start(const char *command, struct launcher *launcher, struct error *err);
 /* Has it ended? At once. */
 bool launcher_has_ended(struct launcher *launcher);
 /* Politely, and without waiting for it. */
 void launcher_ask_to_end(struct launcher *launcher);
-/* End it and all that belongs to it, at first politely, and close what is open. */
-void launcher_end(struct launcher *launcher);
+/* End it and all that belongs to it, for so long politely, and close what is open. */
+void launcher_end(struct launcher *launcher, double polite_s);

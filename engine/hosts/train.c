@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/hosts/train.h"
 
-#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/paths.h"
 #include "config.h"
+#include "engine/hosts/complaint.h"
 #include "engine/hosts/launcher.h"
 #include "engine/hosts/lines.h"
 #include "engine/hosts/progress.h"
@@ -29,8 +28,12 @@ static const double START_LIMITS = 4, START_S = 10;
 /* For the launcher to end after the run, and for the run after it was told to stop at once. */
 static const double END_S = 10;
 
-/* For a launcher to say what has failed, once it is asked to end. */
-static const double COMPLAIN_S = 1;
+/* For a launcher to end after SIGTERM: it has to reach all hosts, and does not where one is lost.
+ */
+static const double POLITE_S = 3, LOST_S = 0.5;
+
+/* For a launcher to say what has failed: once it is asked to end, and while it ends by itself. */
+static const double ASKED_S = 1, ENDS_S = 2;
 
 struct conversation {
     const struct spec *spec;
@@ -49,8 +52,7 @@ struct conversation {
     bool paused;
     bool said_end; /* it has said how it ended: */
     struct error end;
-    char complaint[512]; /* the line that tells most of what the launcher complained of */
-    char lost_peer[512]; /* a host that another one complained of */
+    struct complaint complaint;
 };
 
 /* What hosts need of the engine's environment to find the same files. */
@@ -135,62 +137,6 @@ static void take_line(struct conversation *c, const char *line)
     json_decref(object);
 }
 
-/* How much a line says about why a launcher ended; whoever lost a host ends after it. */
-enum { TELLS_NOTHING, TELLS_SOMETHING, TELLS_REASON, TELLS_HOST };
-
-static int weight_of(const char *line)
-{
-    if (strspn(line, " -*=") == strlen(line))
-        return TELLS_NOTHING;
-    if (strstr(line, "exited on signal") || strstr(line, "srun: error:"))
-        return TELLS_HOST;
-    return strstr(line, "dpartui-rank:") || strstr(line, "not found") || strstr(line, "ssh: ")
-               ? TELLS_REASON
-               : TELLS_SOMETHING;
-}
-
-static bool has_address(const char *host, const char *address)
-{
-    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    char text[NI_MAXHOST];
-    bool is = false;
-    if (getaddrinfo(host, NULL, &hints, &found) != 0)
-        return false;
-    for (const struct addrinfo *at = found; at && !is; at = at->ai_next)
-        is = getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) ==
-                 0 &&
-             strcmp(text, address) == 0;
-    freeaddrinfo(found);
-    return is;
-}
-
-/* Open MPI ends a process that has lost another one, and names the latter by its address. */
-static bool take_lost_peer(struct conversation *c, const char *line)
-{
-    char address[NI_MAXHOST];
-    const char *at = strstr(line, "connect() to ");
-    if (!at || weight_of(c->complaint) == TELLS_HOST || *c->lost_peer ||
-        sscanf(at, "connect() to %1024[^ ]", address) != 1)
-        return false;
-    char *port = strrchr(address, ':');
-    if (port)
-        *port = '\0';
-    for (int h = 0; h < c->hosts.count && !*c->lost_peer; h++)
-        if (has_address(c->hosts.name[h], address))
-            snprintf(c->lost_peer, sizeof c->lost_peer, "%s (rank %d) does not answer any more: %s",
-                     c->hosts.name[h], h, at);
-    return *c->lost_peer;
-}
-
-/* The first of those that tell most. */
-static void take_complaint(struct conversation *c, const char *line)
-{
-    line += strspn(line, " \t");
-    if (!take_lost_peer(c, line) && weight_of(line) > weight_of(c->complaint))
-        snprintf(c->complaint, sizeof c->complaint, "%s", line);
-}
-
 /* False: it has closed its output. */
 static bool hear(struct conversation *c)
 {
@@ -206,7 +152,7 @@ static bool hear(struct conversation *c)
     if (fds[0].revents)
         open = lines_fill(&c->output, c->launcher.output);
     for (char *line; (line = lines_next(&c->errors));)
-        take_complaint(c, line);
+        complaint_take(&c->complaint, &c->hosts, line);
     for (char *line; (line = lines_next(&c->output));)
         take_line(c, line);
     return open;
@@ -235,30 +181,18 @@ static void pass_on(struct conversation *c)
         c->stop_at = clock_seconds() + END_S;
 }
 
-static bool knows_host(const struct conversation *c)
-{
-    return weight_of(c->complaint) == TELLS_HOST || *c->lost_peer;
-}
-
-/* What the launcher has said of its end. */
-static bool say_complaint(const struct conversation *c, enum error_kind kind, struct error *err)
-{
-    if (weight_of(c->complaint) < TELLS_HOST && *c->lost_peer)
-        return error_set(err, kind, "%s", c->lost_peer);
-    return error_set(err, kind, "the launcher has ended: %s", c->complaint);
-}
-
 /* While a launcher ends, as another process has failed, nothing is heard of the first one. */
 static bool complain_of_silence(struct conversation *c, double seconds, struct error *err)
 {
-    const double end = clock_seconds() + COMPLAIN_S;
-    if (!*c->complaint)
+    const double end = clock_seconds() + (*c->complaint.text ? ENDS_S : ASKED_S);
+    if (!*c->complaint.text)
         launcher_ask_to_end(&c->launcher);
-    while (clock_seconds() < end && !knows_host(c) && !launcher_has_ended(&c->launcher))
+    while (clock_seconds() < end && !complaint_names_host(&c->complaint) &&
+           !launcher_has_ended(&c->launcher))
         (void)hear(c);
     (void)hear(c);
-    if (knows_host(c))
-        return say_complaint(c, ERROR_LOST, err);
+    if (complaint_names_host(&c->complaint))
+        return complaint_say(&c->complaint, ERROR_LOST, err);
     return error_set(err, ERROR_LOST,
                      "%s (rank 0) has not been heard from for %.0f s: its process hangs, or the "
                      "network is down",
@@ -275,9 +209,9 @@ static bool give_up(struct conversation *c, struct error *err)
     if (c->heard == 0 && run_control_stop_asked(c->control) >= RUN_STOP_STEP)
         return !error_set(err, ERROR_CANCELLED, "stopped before it began");
     if (c->heard == 0 && now - c->begin > start_s)
-        return !error_set(err, ERROR_FAILED,
-                          "the launcher has not started dpartui-rank on %s within %.0f s%s%s",
-                          c->spec->hosts, start_s, *c->complaint ? ": " : "", c->complaint);
+        return !error_set(
+            err, ERROR_FAILED, "the launcher has not started dpartui-rank on %s within %.0f s%s%s",
+            c->spec->hosts, start_s, *c->complaint.text ? ": " : "", c->complaint.text);
     if (c->heard > 0 && now - c->heard > limit)
         return !complain_of_silence(c, now - c->heard, err);
     return false;
@@ -292,8 +226,8 @@ static bool explain(struct conversation *c, struct error *err)
     (void)hear(c);
     /* Where nothing has begun no host is lost: a launcher that cannot start it says why. */
     const enum error_kind kind = c->heard > 0 ? ERROR_LOST : ERROR_FAILED;
-    if (*c->complaint)
-        return say_complaint(c, kind, err);
+    if (!complaint_say(&c->complaint, kind, err))
+        return false;
     if (!c->launcher.ended)
         return error_set(err, kind, "the launcher has closed its output and not ended");
     return error_set(err, kind, "the launcher has ended %s %d",
@@ -316,11 +250,25 @@ static bool converse(struct conversation *c, struct error *err)
     return err->kind == ERROR_NONE;
 }
 
-/* What the launcher starts is where this program is. */
-static bool start(struct conversation *c, struct error *err)
+/* What the launcher starts, on all hosts, is where this program is. */
+static char *find_rank(struct error *err)
 {
     char *program = paths_sibling_program("dpartui-rank", err);
-    char *command = program ? launcher_command(c->spec->launcher, &c->hosts, program, err) : NULL;
+    if (!program || strchr(program, '/'))
+        return program;
+    free(program);
+    error_set(err, ERROR_FAILED,
+              "dpartui-rank is not where dpartui-engine is: build it with MPI (Debian and Ubuntu: "
+              "libopenmpi-dev, openmpi-bin)");
+    return NULL;
+}
+
+static bool start(struct conversation *c, struct error *err)
+{
+    char *program = find_rank(err);
+    char *command =
+        program ? launcher_command(c->spec->launcher, &c->hosts, program, c->spec->host_limit, err)
+                : NULL;
     const bool ok = command && launcher_start(command, &c->launcher, err);
     free(command);
     free(program);
@@ -339,10 +287,11 @@ bool hosts_train(const struct spec *spec, long run_number, const struct run_keep
         return false;
     }
     bool ok = say_what_to_do(c, run_number, err) && converse(c, err);
-    const double end = clock_seconds() + END_S;
+    const bool lost = !ok && err->kind == ERROR_LOST;
+    const double end = clock_seconds() + (lost ? 0 : END_S);
     while (c->said_end && !launcher_has_ended(&c->launcher) && clock_seconds() < end)
         (void)hear(c);
-    launcher_end(&c->launcher);
+    launcher_end(&c->launcher, lost ? LOST_S : POLITE_S);
     lines_free(&c->output);
     lines_free(&c->errors);
     free(c);

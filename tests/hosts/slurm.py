@@ -1,1 +1,109 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs in allocations of a real Slurm: started without an option, and ended by its signals."""
+
+import os
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
+import hosts_case  # noqa: E402
+from hosts_case import DATA, cli, digest, ranks  # noqa: E402
+
+SHORT = [*DATA, "--epochs", "2"]
+ENDLESS = [*DATA, "--epochs", "1000000", "--host-limit", "3"]
+
+
+class Slurm(hosts_case.Case):
+    def tearDown(self):
+        subprocess.run(["scancel", "--user", "root"], check=True)
+        super().tearDown()
+
+    def allocate(self, *command, hosts=2):
+        """What dpartui prints within an allocation."""
+        done = subprocess.run(["salloc", "-Q", "-N", str(hosts), *command], env=self.env,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=cli.PATIENCE, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def batch(self, *options, script_options=()):
+        """A job that trains, when it has trained its first epoch: its number."""
+        path = self.path("job")
+        words = " ".join(f"'{word}'" for word in (os.path.abspath(cli.PROGRAM), "train", *options))
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\nexec {words} >{self.path('out')} 2>{self.path('errors')}\n")
+        run = max(self.stored() or [0]) + 1
+        done = subprocess.run(["sbatch", "--parsable", "-N", "2", *script_options, path],
+                              env=self.env, capture_output=True, text=True, check=True)
+        self.wait_for("its first epoch", lambda: run in self.stored() and self.losses(str(run)))
+        return done.stdout.strip(), run
+
+    def test_without_an_option(self):
+        path = self.path("slurm.safetensors")
+        text = self.allocate(cli.PROGRAM, "train", *SHORT, "--devices", "cpu:0", "--save", path)
+        self.assertIn("on [h1/cpu:0, h2/cpu:0]", text)
+        self.assertRegex(self.good_json("show", "1")["spec"]["launcher"], r"^srun:\d+$")
+        self.assertEqual(digest(path), self.train("--epochs", "2", "--devices", "cpu:0-1"))
+        self.wait_none_left()
+
+    def test_hosts_of_it_that_are_named(self):
+        text = self.allocate(cli.PROGRAM, "train", *SHORT, "--devices", "h2/cpu:0-1,h1/cpu:0",
+                             "--launcher", "srun")
+        self.assertIn("[h2/cpu:0, h2/cpu:1, h1/cpu:0]", text)
+
+    def test_a_host_that_is_not_in_it(self):
+        done = subprocess.run(["salloc", "-Q", "-N", "1", "-w", "h1", cli.PROGRAM, "train", *SHORT,
+                               "--hosts", "h1,h2", "--devices", "cpu:0", "--launcher", "srun"],
+                              env=self.env, capture_output=True, text=True, timeout=cli.PATIENCE,
+                              check=False)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("srun: error: ", done.stderr)
+        self.wait_none_left()
+
+    def test_signals_write_a_checkpoint(self):
+        for name in "USR1", "TERM":
+            with self.subTest(signal=name):
+                path = self.path(f"{name}.safetensors")
+                job, number = self.batch(*ENDLESS, "--devices", "cpu:0", "--save", path)
+                # To the steps of a job, which Slurm sends it before the job's time is up, too.
+                subprocess.run(["scancel", f"--signal={name}", job], check=True)
+                self.expect_stopped(number, path)
+                subprocess.run(["scancel", job], check=True)
+
+    def test_its_time_is_up(self):
+        path = self.path("late.safetensors")
+        job, number = self.batch(*ENDLESS, "--devices", "cpu:0", "--save", path,
+                                 script_options=["--signal=USR1@60", "--time=1"])
+        self.expect_stopped(number, path)
+        subprocess.run(["scancel", job], check=True)
+
+    def expect_stopped(self, number, path):
+        """The run goes on from where it was, also without Slurm."""
+        self.wait_status(number, "stopped")
+        run = self.good_json("show", str(number))
+        steps = 7 * len(run["epochs"])
+        self.assertIn(run["checkpoint"]["steps"], range(steps, steps + 8))
+        self.assertTrue(os.path.exists(path))
+        self.wait_none_left()
+        self.good("train", "--resume", str(number), "--epochs", str(len(run["epochs"]) + 1),
+                  "--devices", "cpu:0-1", "--hosts", "")
+        self.assertEqual(len(self.losses(str(number))), len(run["epochs"]) + 1)
+
+    def test_a_killed_process(self):
+        job, number = self.batch(*ENDLESS, "--devices", "cpu:0")
+        for host in "h2", "h1":
+            os.kill(ranks()[host], signal.SIGKILL)
+            self.wait_status(number, "interrupted")
+            self.assertIn(host, self.good_json("show", str(number))["error"])
+            self.wait_none_left()
+            subprocess.run(["scancel", job], check=True)
+            if host == "h2":
+                job, number = self.batch(*ENDLESS, "--devices", "cpu:0")
+
+
+if __name__ == "__main__":
+    hosts_case.enter("slurm.sh", 2)
+    unittest.main()
