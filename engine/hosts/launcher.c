@@ -39,7 +39,7 @@ static void put_word(struct text *text, const char *word)
 
 /*
  * The daemons of Open MPI's mpirun live until their line to it is closed; one that is down says
- * nothing. So they look after half of `limit_s`, and have given it up after all of it.
+ * nothing. So they look for it after half of `limit_s`, and have given it up after all of it.
  */
 static void put_keepalive(struct text *text, double limit_s)
 {

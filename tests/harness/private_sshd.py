@@ -46,6 +46,7 @@ class PrivateSshd:
         for name in ("host_key", "user_key"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.path(name)],
                            check=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+        models = "DPARTUI_MODEL_PATH=" + os.environ.get("DPARTUI_MODEL_PATH", "/nowhere")
         self.write("sshd_config", f"""
             Port {self.port}
             ListenAddress 127.0.0.1
@@ -58,7 +59,7 @@ class PrivateSshd:
             KbdInteractiveAuthentication no
             PermitRootLogin prohibit-password
             PrintMotd no
-            SetEnv HOME={home} XDG_RUNTIME_DIR={home} PATH={program_folder}:/usr/bin:/bin
+            SetEnv HOME={home} XDG_RUNTIME_DIR={home} PATH={program_folder}:/usr/bin:/bin {models}
             """)
         self.write("ssh_config", f"""
             Host gpu1

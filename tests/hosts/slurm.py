@@ -81,7 +81,7 @@ class Slurm(hosts_case.Case):
         subprocess.run(["scancel", job], check=True)
 
     def expect_stopped(self, number, path):
-        """The run goes on from where it was, also without Slurm."""
+        """The run continues from where it was, also without Slurm."""
         self.wait_status(number, "stopped")
         run = self.good_json("show", str(number))
         steps = 7 * len(run["epochs"])
