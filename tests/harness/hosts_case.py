@@ -2,6 +2,7 @@
 """What tests of runs over several hosts have in common: the hosts are namespaces of this machine, or
 a Slurm cluster of such (tests/hosts), in which the test program runs itself again."""
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -71,8 +72,12 @@ def host_of(process):
 
 
 def ranks():
-    """{host: number of its dpartui-rank}"""
-    return {host_of(number): number for number in processes({"dpartui-rank"})}
+    """{host: number of its dpartui-rank}; without those that end meanwhile."""
+    found = {}
+    for number in processes({"dpartui-rank"}):
+        with contextlib.suppress(FileNotFoundError):
+            found[host_of(number)] = number
+    return found
 
 
 def digest(path):

@@ -28,7 +28,7 @@ done
 
 if test "${HOSTS_INSIDE-}" != "$$"; then
     test "$(id -u)" = 0 || skip 'hosts are made by root alone'
-    for tool in ip tc unshare nsenter mount; do
+    for tool in ip tc unshare nsenter setpriv mount; do
         command -v $tool >/dev/null || skip "no $tool (Debian: iproute2, util-linux)"
     done
     command -v mpirun >/dev/null || skip 'no mpirun (Debian: openmpi-bin)'
@@ -36,9 +36,16 @@ if test "${HOSTS_INSIDE-}" != "$$"; then
     # Only to see whether it is possible, whatever the reason.
     unshare --net --uts --ipc --mount --pid --fork --mount-proc sh -c "$try" 2>/dev/null ||
         skip 'namespaces, bridges or mounts are not permitted here'
-    # The first process of the namespace has number 1.
-    HOSTS_INSIDE=1 exec unshare --net --uts --ipc --mount --pid --fork --kill-child --mount-proc \
-        "$0" --hosts "$hosts" --rate "$rate" "$@"
+    exec 3<&0 # in the background standard input would be empty
+    # The first process of the namespace has number 1. unshare takes no signal but SIGKILL, which
+    # ends all that is in it.
+    HOSTS_INSIDE=1 setpriv --pdeathsig KILL unshare --net --uts --ipc --mount --pid --fork \
+        --kill-child --mount-proc "$0" --hosts "$hosts" --rate "$rate" "$@" <&3 3<&- &
+    child=$!
+    trap 'kill -KILL "$child"' HUP INT TERM
+    status=0
+    wait "$child" || status=$?
+    exit "$status"
 fi
 unset HOSTS_INSIDE
 
