@@ -239,7 +239,9 @@ static bool converse(struct conversation *c, struct error *err)
     bool open = true;
     c->begin = clock_seconds();
     while (open && !c->said_end) {
-        open = hear(c);
+        /* What it has started elsewhere may keep its output open for a while. */
+        const bool ended = launcher_has_ended(&c->launcher);
+        open = hear(c) && !ended;
         pass_on(c);
         if (!c->said_end && give_up(c, err))
             return false;

@@ -26,6 +26,7 @@ sys.dont_write_bytecode = True
 
 import accuracy  # noqa: E402
 import history  # noqa: E402
+import hosts  # noqa: E402
 import measure  # noqa: E402
 import report  # noqa: E402
 import scaling  # noqa: E402
@@ -40,8 +41,8 @@ import program  # noqa: E402
 TRAINING = {"resnet18": training.resnet18, "inference": training.inference,
             "small": training.small, "outside": scaling.outside_operations,
             "memory": training.memory, "smallnet": training.smallnet,
-            "strategies": strategies.measured}
-PYTORCH = {*TRAINING, "accuracy"} - {"outside", "strategies"}
+            "strategies": strategies.measured, "hosts": hosts.measured}
+PYTORCH = {*TRAINING, "accuracy"} - {"outside", "strategies", "hosts"}
 USUAL = (*TRAINING, "screen", "gpu")
 LONG = {"scaling": scaling.measured, "accuracy": accuracy.measured,
         "history": history.measured}  # only when asked for

@@ -1,6 +1,6 @@
 dist_check_SCRIPTS += %D%/bench_figures.py %D%/scaling_prediction.py
 EXTRA_DIST += \
-	%D%/run %D%/accuracy.py %D%/bench.py %D%/history.py %D%/measure.py %D%/ptymeter.py \
+	%D%/run %D%/accuracy.py %D%/bench.py %D%/history.py %D%/hosts.py %D%/measure.py %D%/ptymeter.py \
 	%D%/report.py %D%/scaling.py %D%/scaling_model.py %D%/scaling_profile.py %D%/screens.py %D%/strategies.py \
 	%D%/torch_step.py %D%/torch_train.py %D%/training.py
 

@@ -19,6 +19,10 @@ class Failure(Exception):
     """The program did something wrong; the text says what."""
 
 
+class Skipped(Failure):
+    """It cannot be done here; the text says why."""
+
+
 def skip(reason):
     print(f"skipped: {reason}")
     sys.exit(SKIP)
@@ -57,13 +61,13 @@ def train_command(options):
     return command
 
 
-def train(options, seconds=900):
-    """Run it to its end.
+def train(options, seconds=900, within=()):
+    """Run it to its end, by a command that starts others where one is given.
 
     Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "profile": [...],
     "timeline": [...], "end": [...]}.
     """
-    command = train_command(options)
+    command = [*within, *train_command(options)]
     shown = " ".join(command)
     # A separate session, so that nothing that the program started outlives a timeout.
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -74,6 +78,8 @@ def train(options, seconds=900):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise Failure(f"not done after {seconds} s: {shown}") from None
+    if within and process.returncode == SKIP:
+        raise Skipped(out.strip())
     if process.returncode != 0:
         raise Failure(f"exit status {process.returncode}: {shown}\n{err.strip()}")
     events = {"run": [], "step": [], "epoch": [], "profile": [], "timeline": [], "end": []}
