@@ -20,7 +20,8 @@ SLOW = "2 hosts at 1 Gbit/s"
 class Hosts(measure.Program):
     def __init__(self, data, rate=None):
         super().__init__(data, "cpu:0", 1)
-        self.within = [os.path.join(program.HERE, "hosts", "namespaces.sh")]
+        self.within = [os.path.join(program.HERE, "hosts", "namespaces.sh"),
+                       "--own-cpus"]
         self.within += ["--rate", rate] if rate else []
         self.sync_bytes = 0  # of a step
 

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Hosts on this machine: namespaces.sh [--hosts N] [--rate RATE] COMMAND...
+# Hosts on this machine: namespaces.sh [--hosts N] [--rate RATE] [--own-cpus] COMMAND...
 #
 # Runs COMMAND on the first of N hosts (2), h1 ... hN. Each has a network, a name and temporary files
 # of its own (namespaces of Linux), and a line of RATE, such as 1gbit (without it: as fast as it is),
-# to a bridge that nothing else is joined to; files are shared. For COMMAND mpirun is set up so that
+# to a bridge that nothing else is joined to, and with --own-cpus as many CPUs as the others, which
+# are not theirs; files are shared. For COMMAND mpirun is set up so that
 # it reaches them without sshd, and
 #     $ON_HOST hN 'SHELL COMMAND'
 # runs something there. Processes have numbers of their own and end with COMMAND; nothing is left.
@@ -17,18 +18,20 @@ skip() {
     exit 77
 }
 
-hosts=2 rate=
+hosts=2 rate='' cpus=''
 while :; do
     case ${1-} in
     --hosts) hosts=$2 && shift 2 ;;
     --rate) rate=$2 && shift 2 ;;
+    --own-cpus) cpus=--own-cpus && shift ;;
     *) break ;;
     esac
 done
 
 if test "${HOSTS_INSIDE-}" != "$$"; then
     test "$(id -u)" = 0 || skip 'hosts are made by root alone'
-    for tool in ip tc unshare nsenter setpriv mount; do
+    test -z "$cpus" || test "$(nproc)" -ge "$hosts" || skip 'there are fewer CPUs than hosts'
+    for tool in ip tc taskset unshare nsenter setpriv mount; do
         command -v $tool >/dev/null || skip "no $tool (Debian: iproute2, util-linux)"
     done
     command -v mpirun >/dev/null || skip 'no mpirun (Debian: openmpi-bin)'
@@ -39,8 +42,9 @@ if test "${HOSTS_INSIDE-}" != "$$"; then
     exec 3<&0 # in the background standard input would be empty
     # The first process of the namespace has number 1. unshare takes no signal but SIGKILL, which
     # ends all that is in it.
+    # shellcheck disable=SC2086 # one word or none
     HOSTS_INSIDE=1 setpriv --pdeathsig KILL unshare --net --uts --ipc --mount --pid --fork \
-        --kill-child --mount-proc "$0" --hosts "$hosts" --rate "$rate" "$@" <&3 3<&- &
+        --kill-child --mount-proc "$0" --hosts "$hosts" --rate "$rate" $cpus "$@" <&3 3<&- &
     child=$!
     trap 'kill -KILL "$child"' HUP INT TERM
     status=0
@@ -67,7 +71,8 @@ test -e "/run/host.$host" || {
     echo "ssh: Could not resolve hostname $host: Name or service not known" >&2
     exit 255
 }
-exec nsenter -t "$(cat "/run/host.$host")" -n -u -i -m sh -c "$*"
+exec taskset -c "$(cat "/run/cpus.$host")" \
+    nsenter -t "$(cat "/run/host.$host")" -n -u -i -m sh -c "$*"
 END
 chmod +x /run/on-host
 ON_HOST=/run/on-host
@@ -84,6 +89,14 @@ join() {
         "$ON_HOST" "$1" "tc qdisc add dev net0 $limit"
     fi
 }
+
+all=$(taskset -pc $$ | sed 's/.*: //')
+share=$(($(nproc) / hosts))
+for i in $(seq "$hosts"); do
+    own=$all
+    test -z "$cpus" || own=$(((i - 1) * share))-$((i * share - 1))
+    echo "$own" >"/run/cpus.h$i"
+done
 
 # The bridge is on no host: it has this process's network, in which COMMAND does not run.
 ip link add name bridge type bridge
@@ -110,6 +123,7 @@ test -d "${XDG_RUNTIME_DIR-}" || XDG_RUNTIME_DIR=/run/user/$(id -u)
 export XDG_RUNTIME_DIR
 status=0
 # shellcheck disable=SC2016 # for the host's shell
-nsenter -t "$(cat /run/host.h1)" -n -u -i -m sh -c 'cd "$0" && exec "$@"' "$PWD" "$@" || status=$?
+taskset -c "$(cat /run/cpus.h1)" nsenter -t "$(cat /run/host.h1)" -n -u -i -m \
+    sh -c 'cd "$0" && exec "$@"' "$PWD" "$@" || status=$?
 # This process is the first of its namespace: all others end with it.
 exit "$status"
