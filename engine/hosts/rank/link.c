@@ -165,6 +165,20 @@ static bool duplicate(MPI_Comm from, MPI_Comm *to, struct error *err)
            link_mpi_check(MPI_Comm_set_errhandler(*to, MPI_ERRORS_RETURN), "communicators", err);
 }
 
+/*
+ * In place Open MPI would send all gradients to one process and back, of any number of hosts; by
+ * reduce-scatter and all-gather each line carries as much both ways at once. And as the thread that
+ * serves shares its cores with those that compute, it is to have more under way when its turn
+ * comes.
+ */
+void link_choose_algorithms(void)
+{
+#if defined OMPI_MAJOR_VERSION && (OMPI_MAJOR_VERSION > 4 || OMPI_MINOR_VERSION >= 1)
+    setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "rabenseifner", 0);
+#endif
+    setenv("OMPI_MCA_pml_ob1_send_pipeline_depth", "16", 0);
+}
+
 bool link_open(MPI_Comm comm, const struct host_list *hosts, double limit_s, struct mpi_link **out,
                struct error *err)
 {

@@ -16,6 +16,9 @@
  */
 struct mpi_link;
 
+/* Before MPI is initialised: how it is to sum, where neither user nor site have said it. */
+void link_choose_algorithms(void);
+
 /* `comm` has a process of each host, in their order. */
 bool link_open(MPI_Comm comm, const struct host_list *hosts, double limit_s, struct mpi_link **out,
                struct error *err);

@@ -242,6 +242,7 @@ int main(int argc, char **argv)
     json_begin();
     spec_init(&job.spec);
     run_control_init(&job.none);
+    link_choose_algorithms();
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS)
         return EXIT_FAILURE;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
