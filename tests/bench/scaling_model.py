@@ -194,6 +194,10 @@ def row_counts(text):
     return [int(part) for part in parts]
 
 
+def lines_of_hosts(text):
+    return [number(False)(part) for part in text.split(",")]
+
+
 def devices(text):
     """"8" or "2x8": GPUs, or hosts x GPUs."""
     found = []
@@ -221,6 +225,8 @@ def parser():
     add("--layers", metavar="FILE", help="output of dpartui model NAME --json, with --profile")
     add("--rows", type=row_counts, default="128,256,512,1024", help="rows per GPU (%(default)s)")
     add("--devices", type=devices, default="1,2,4,8,2x8", help="GPUs, HOSTSxGPUS (%(default)s)")
+    add("--line", type=lines_of_hosts, metavar="N,...",
+        help="Gbit/s of each host's line, which its GPUs share, in place of --network")
     figures = (("bus", 360, number(False), "GB/s of an all-reduce in a host: NVLink 360, PCIe 20"),
                ("hop", 2, number(True), "microseconds from GPU to GPU"),
                ("network", 45, number(False), "GB/s of each GPU's way to other hosts"),
@@ -255,15 +261,24 @@ def ways(options):
                             owner_s=options.owner * MICRO, ahead=0, **shared)}
 
 
+def between_hosts(options, gpus):
+    """(Gbit/s of a host's line or None, bytes per second of each GPU's way) to predict for."""
+    if not options.line:
+        return [(None, options.network * 1e9)]
+    return [(line, line / 8 * 1e9 / gpus) for line in options.line]
+
+
 def table(lines, markdown):
-    head = ["rows/GPU", "GPUs", "compute ms", "+ sync", "+ host", "step ms", "samples/s",
+    head = ["Gbit/s"] if lines[0]["line"] else []
+    head += ["rows/GPU", "GPUs", "compute ms", "+ sync", "+ host", "step ms", "samples/s",
             "efficiency", "waiting: step ms", "efficiency"]
     head += ["measured samples/s", "efficiency"] if markdown else []
     rows = [head]
     for line in lines:
         queued, waiting = line["queued"], line["waiting"]
         gpus = str(line["gpus"]) if line["hosts"] == 1 else f"{line['hosts']} x {line['gpus']}"
-        rows.append([str(line["rows"]), gpus, f"{line['compute_ms']:.2f}", f"{line['sync_ms']:.2f}",
+        rows.append(([f"{line['line']:g}"] if line["line"] else []) +
+                    [str(line["rows"]), gpus, f"{line['compute_ms']:.2f}", f"{line['sync_ms']:.2f}",
                      f"{queued['host_ms']:.2f}", f"{queued['step_ms']:.2f}",
                      f"{queued['samples_per_s']:,.0f}", f"{100 * queued['efficiency']:.0f} %",
                      f"{waiting['step_ms']:.2f}", f"{100 * waiting['efficiency']:.0f} %"] +
@@ -286,10 +301,14 @@ def main(arguments):
     links = Links(options.bus * 1e9, options.hop * MICRO, options.network * 1e9,
                   options.network_hop * MICRO, options.start * MICRO, options.algorithm)
     hosts = ways(options)
-    lines = [predict(profile, hosts, links, rows, gpus, count, options)
-             for rows in options.rows for count, gpus in options.devices]
+    lines = [{"line": line, **predict(profile, hosts, dataclasses.replace(links, network=network),
+                                      rows, gpus, count, options)}
+             for rows in options.rows for count, gpus in options.devices
+             for line, network in between_hosts(options, gpus)]
+    lines.sort(key=lambda one: (one["line"] or 0))
     inputs = {name: value for name, value in vars(options).items()
-              if name not in ("json", "markdown", "rows", "devices", "profile", "layers")}
+              if name not in ("json", "markdown", "rows", "devices", "profile", "layers") and
+              value is not None}
     ends = buckets(profile.gradients)
     sizes = [4 * (end - begin) / 1e6 for begin, end in zip([0] + ends, ends)]
     if options.json:

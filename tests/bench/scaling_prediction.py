@@ -185,6 +185,18 @@ class Command(unittest.TestCase):
         # With room for what is measured.
         self.assertRegex(run("--markdown", "--rows", "8").splitlines()[-1], r"%( +\| ){2} +\|$")
 
+    def test_gpus_share_the_line_of_their_host(self):
+        """100 Gbit/s are 12.5 GB/s, of which each of five GPUs has 2.5."""
+        def steps(*arguments):
+            out = json.loads(run("--json", "--rows", "128", "--devices", "4x5", *arguments))
+            return [(one["line"], one["queued"]["step_ms"]) for one in out["lines"]]
+        (_, own), = steps("--network", "2.5")
+        slow, fast = steps("--line", "100,400")
+        self.assertEqual(slow, (100, own))
+        self.assertLess(fast[1], slow[1])
+        text = run("--rows", "128", "--devices", "2x8", "--line", "100")
+        self.assertEqual(text.splitlines()[-1].split()[:2], ["100", "128"])
+
     EVENT = {"event": "profile", "steps": 10,
              "devices": [{"device": "cuda:0", "rows": 1000, "passes_only": False, "input_s": 0.1,
                           "loss_s": 0.2, "optimizer_s": 0.3}],
@@ -236,7 +248,7 @@ class Command(unittest.TestCase):
                 (["--rows", "0"], "--rows"), (["--rows", "few"], "--rows"),
                 (["--devices", "2x"], "--devices"), (["--devices", "0"], "--devices"),
                 (["--bus", "0"], "--bus"), (["--hop", "-1"], "--hop"), (["--hop", "nan"], "--hop"),
-                (["--ahead", "0"], "--ahead"), (["more"], "more")):
+                (["--ahead", "0"], "--ahead"), (["--line", "0"], "--line"), (["more"], "more")):
             with self.subTest(arguments=arguments), self.assertRaises(BadInput) as caught:
                 run(*arguments)
             self.assertIn(says, str(caught.exception))
