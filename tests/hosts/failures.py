@@ -256,7 +256,7 @@ class Restarts(Failures):
         run = self.good_json("show", "2")
         self.assertEqual([epoch["epoch"] for epoch in run["epochs"]], [1, 2, 3, 4, 5, 6])
         self.assertEqual(run["status"], "done")
-        self.assertIn("restart 1 of 2, from the checkpoint of step ", " ".join(run["warnings"]))
+        self.assertIn("restart 2 of 2, from the checkpoint of step ", " ".join(run["warnings"]))
         for epoch in range(1, 7):
             self.assertIn(f"epoch {epoch}/6", out)
         self.wait_none_left()
