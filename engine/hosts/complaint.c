@@ -93,5 +93,9 @@ bool complaint_say(const struct complaint *complaint, enum error_kind kind, stru
     const enum error_kind own = strstr(complaint->text, "exited on signal") ? ERROR_LOST : kind;
     if (complaint->weight < TELLS_HOST && *complaint->peer)
         return error_set(err, ERROR_LOST, "%s", complaint->peer);
-    return !*complaint->text || error_set(err, own, "the launcher has ended: %s", complaint->text);
+    /* Without the full stop of a sentence. */
+    const size_t length = strlen(complaint->text);
+    const int shown = (int)length - (length > 0 && complaint->text[length - 1] == '.');
+    return shown == 0 ||
+           error_set(err, own, "the launcher has ended: %.*s", shown, complaint->text);
 }
