@@ -2,5 +2,6 @@ libbase_a_SOURCES += \
 	%D%/affinity.c %D%/affinity.h \
 	%D%/local_socket.c %D%/local_socket.h \
 	%D%/priority.c %D%/priority.h \
+	%D%/sha256.c %D%/sha256.h \
 	%D%/signals.c %D%/signals.h \
 	%D%/startup.c %D%/startup.h

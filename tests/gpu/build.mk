@@ -12,10 +12,11 @@ sources = $(sort $(shell awk -v list=$(1) -v have=' $(HAVE) ' -f $(SRC)/tests/gp
 objects = $(patsubst %,obj/%.o,$(1))
 program_of = $(call objects,$(1) tests/gpu/absent.c) $(EXTRA_OBJECTS) libengine.a
 
-# Of pictures nothing is decoded here, so that libpng and libjpeg need not be there.
-CODECS = engine/data/picture/jpeg.c engine/data/picture/png.c
-ENGINE = $(filter-out $(CODECS),$(foreach part,base spec net plan data device train board \
-	cuda_backend $(CPU),$(call sources,lib$(part)_a_SOURCES))) tests/gpu/lite/codecs.c
+# Of pictures nothing is decoded here, and there are no other hosts, so that libpng, libjpeg and
+# libcrypto need not be there.
+LEFT_OUT = engine/data/picture/jpeg.c engine/data/picture/png.c src/system/sha256.c
+ENGINE = $(filter-out $(LEFT_OUT),$(foreach part,base spec net plan data device train board \
+	cuda_backend $(CPU),$(call sources,lib$(part)_a_SOURCES))) tests/gpu/lite/codecs.c tests/gpu/lite/sha256.c
 TELEMETRY = $(filter engine/nvml/% engine/telemetry/%,$(call sources,libserver_a_SOURCES))
 LITE = $(STAND_INS:%=tests/gpu/lite/%.c)
 

@@ -24,7 +24,7 @@ EXTRA_DIST += \
 	%D%/torch_gpu.py $(gpu_probe_parts) %D%/train.c %D%/lite/check.c %D%/lite/check.h \
 	%D%/lite/codecs.c \
 	%D%/lite/jansson.h %D%/lite/json_text.c %D%/lite/json_values.c \
-	%D%/lite/libconfig.c %D%/lite/libconfig.h %D%/lite/zlib.h %D%/gpu_case.h \
+	%D%/lite/libconfig.c %D%/lite/libconfig.h %D%/lite/sha256.c %D%/lite/zlib.h %D%/gpu_case.h \
 	%D%/test_gpu_device.c %D%/test_gpu_nccl.c %D%/test_gpu_probe.c %D%/test_gpu_runs.c
 
 if HAVE_SIMGPU

@@ -202,13 +202,16 @@ static bool take_epoch(struct run *run, struct error *err)
            (checkpoints_export(run, err) && checkpoints_save(run, run->spec.save_best, err));
 }
 
-/* Since the last one. */
-static bool minutes_are_up(const struct run *run)
+bool checkpoints_minutes_are_up(const struct run *run)
 {
     const double minutes = run->spec.checkpoint_minutes;
-    if (run->ranks.link)
-        return run->meeting.minutes_are_up;
     return minutes > 0 && clock_seconds() - run->checkpoints.last >= 60 * minutes;
+}
+
+/* As the first host says. */
+static bool minutes_are_up(const struct run *run)
+{
+    return run->ranks.link ? run->meeting.minutes_are_up : checkpoints_minutes_are_up(run);
 }
 
 bool checkpoints_epoch(struct run *run, struct error *err)

@@ -28,6 +28,8 @@ bool checkpoints_write(struct run *run, bool wait, struct error *err);
 /* If one is due, at the end of an epoch, which may be the best one, or between steps. */
 bool checkpoints_epoch(struct run *run, struct error *err);
 bool checkpoints_step(struct run *run, struct error *err);
+/* Is one due by the time since the last, on this host's clock? */
+bool checkpoints_minutes_are_up(const struct run *run);
 /* Wait for what is being written, and warn where that failed. */
 bool checkpoints_end(struct run *run, struct error *err);
 void checkpoints_free(struct checkpoints *checkpoints);

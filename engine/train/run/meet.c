@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/run/meet.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "system/sha256.h"
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 
@@ -84,9 +84,7 @@ static void tell_requests(struct run *run, struct told *told)
         ;
     told->epochs = epochs;
     told->paused = atomic_load(&asked->paused);
-    told->minutes_are_up =
-        run->spec.checkpoint_minutes > 0 &&
-        clock_seconds() - run->checkpoints.last >= 60 * run->spec.checkpoint_minutes;
+    told->minutes_are_up = checkpoints_minutes_are_up(run);
 }
 
 static void take_requests(struct run *run, const struct told *told)
@@ -234,46 +232,39 @@ bool meet_share_weights(struct run *run, struct error *err)
 }
 
 /* The rows, or, where they are read during the run, their labels. */
-static bool add_rows(EVP_MD_CTX *digest, const struct dataset *set)
+static bool add_rows(struct sha256 *sum, const struct dataset *set, struct error *err)
 {
     const int shape[] = {set->rows, set->channels, set->height, set->width, set->classes};
     const size_t rows = (size_t)set->rows;
     const size_t values = rows * (size_t)set->channels * (size_t)set->height * (size_t)set->width;
-    if (EVP_DigestUpdate(digest, shape, sizeof shape) != 1)
-        return false;
-    if (rows == 0)
-        return true;
-    if (set->labels && EVP_DigestUpdate(digest, set->labels, rows) != 1)
-        return false;
-    if (set->changes)
-        return true;
-    return (!set->pixels || EVP_DigestUpdate(digest, set->pixels, values) == 1) &&
-           (!set->numbers || EVP_DigestUpdate(digest, set->numbers, values * sizeof(float)) == 1);
+    const bool labels = rows > 0 && set->labels, there = rows > 0 && !set->changes;
+    return sha256_add(sum, shape, sizeof shape, err) &&
+           (!labels || sha256_add(sum, set->labels, rows, err)) &&
+           (!there || !set->pixels || sha256_add(sum, set->pixels, values, err)) &&
+           (!there || !set->numbers ||
+            sha256_add(sum, set->numbers, values * sizeof *set->numbers, err));
 }
-
-enum { DIGEST = 32 };
 
 static bool digest_data(const struct data *data, unsigned char *out, struct error *err)
 {
-    EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    bool ok = digest && EVP_DigestInit_ex(digest, EVP_sha256(), NULL) == 1 &&
-              add_rows(digest, &data->train) && add_rows(digest, &data->test) &&
-              add_rows(digest, &data->validation) && EVP_DigestFinal_ex(digest, out, NULL) == 1;
-    EVP_MD_CTX_free(digest);
-    return ok || error_set(err, ERROR_FAILED, "SHA-256 of the rows failed");
+    struct sha256 *sum = sha256_begin(err);
+    const bool ok = sum && add_rows(sum, &data->train, err) && add_rows(sum, &data->test, err) &&
+                    add_rows(sum, &data->validation, err) && sha256_end(sum, out, err);
+    sha256_free(sum);
+    return ok;
 }
 
 bool meet_compare_data(struct run *run, struct error *err)
 {
     struct host_link *link = run->ranks.link;
-    unsigned char own[DIGEST], all[SPEC_MAX_HOSTS][DIGEST];
+    unsigned char own[SHA256_BYTES], all[SPEC_MAX_HOSTS][SHA256_BYTES];
     if (!link)
         return true;
     if (!digest_data(&run->work.data, own, err) ||
         !link->gather(link->context, own, sizeof own, all, err))
         return false;
     for (int h = 1; h < link->hosts.count; h++)
-        if (memcmp(all[h], all[0], DIGEST) != 0)
+        if (memcmp(all[h], all[0], SHA256_BYTES) != 0)
             return error_set(err, ERROR_USAGE,
                              "%s has other rows of %s than %s: copy the data of one host to all "
                              "others",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/sync/across.h"
 
-#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "system/sha256.h"
 #include "engine/train/sync/sync.h"
 #include "engine/train/sync/transport.h"
 
@@ -45,32 +45,40 @@ struct fingerprint {
     bool alike;
     enum device_kind kind;
     size_t count, statistics;
-    unsigned char digest[32];
+    unsigned char digest[SHA256_BYTES];
 };
+
+static bool digest_parameters(const struct sync_end *end, struct sha256 *sum, unsigned char *digest,
+                              struct error *err)
+{
+    const size_t count = end->replica->count;
+    const float *params = end->replica->params;
+    float *copy = NULL;
+    if (!end->replica->host_accessible) {
+        params = copy = malloc((count + 1) * sizeof *copy);
+        if (!copy)
+            return error_memory(err, "parameters in host memory");
+    }
+    const bool ok =
+        (!copy ||
+         end->backend->arena_read(end->device, end->replica, ARENA_PARAMS, 0, count, copy, err)) &&
+        sha256_add(sum, params, count * sizeof *params, err) && sha256_end(sum, digest, err);
+    free(copy);
+    return ok;
+}
 
 static bool fingerprint(const struct sync_group *group, struct fingerprint *print,
                         struct error *err)
 {
     const struct sync_end *end = &group->ends[0];
-    size_t count = end->replica->count;
-    float *values = malloc((count + 1) * sizeof *values);
-    unsigned int length = sizeof print->digest;
-    *print = (struct fingerprint){
-        .kind = end->backend->kind, .count = count, .statistics = end->replica->statistics_count};
-    if (!values)
-        return error_memory(err, "parameters in host memory");
-    const bool read = end->replica->host_accessible || end->backend->arena_read;
-    bool ok = true;
-    if (end->replica->host_accessible)
-        memcpy(values, end->replica->params, count * sizeof *values);
-    else if (read)
-        ok = end->backend->arena_read(end->device, end->replica, ARENA_PARAMS, 0, count, values,
-                                      err);
-    if (ok &&
-        EVP_Digest(values, count * sizeof *values, print->digest, &length, EVP_sha256(), NULL) != 1)
-        ok = error_set(err, ERROR_FAILED, "SHA-256 of the parameters failed");
-    print->alike = read;
-    free(values);
+    *print =
+        (struct fingerprint){.kind = end->backend->kind,
+                             .count = end->replica->count,
+                             .statistics = end->replica->statistics_count,
+                             .alike = end->replica->host_accessible || end->backend->arena_read};
+    struct sha256 *sum = sha256_begin(err);
+    const bool ok = sum && (!print->alike || digest_parameters(end, sum, print->digest, err));
+    sha256_free(sum);
     return ok;
 }
 
