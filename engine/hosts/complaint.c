@@ -64,7 +64,7 @@ void complaint_take(struct complaint *complaint, const struct host_list *hosts, 
 {
     line += strspn(line, " \t");
     if (is_rule(line)) {
-        complaint->goes_on = false;
+        complaint->continues = false;
         complaint->begins = true;
         return;
     }
@@ -77,8 +77,8 @@ void complaint_take(struct complaint *complaint, const struct host_list *hosts, 
     if (weight > complaint->weight) {
         snprintf(complaint->text, sizeof complaint->text, "%s", line);
         complaint->weight = weight;
-        complaint->goes_on = first;
-    } else if (complaint->goes_on && *line) {
+        complaint->continues = first;
+    } else if (complaint->continues && *line) {
         snprintf(complaint->text + length, sizeof complaint->text - length, " %s", line);
     }
 }
@@ -98,4 +98,12 @@ bool complaint_say(const struct complaint *complaint, enum error_kind kind, stru
     const int shown = (int)length - (length > 0 && complaint->text[length - 1] == '.');
     return shown == 0 ||
            error_set(err, own, "the launcher has ended: %.*s", shown, complaint->text);
+}
+
+bool host_is_silent(const char *name, int rank, double seconds, struct error *err)
+{
+    return error_set(err, ERROR_LOST,
+                     "%s (rank %d) has not been heard from for %.0f s: its process hangs, or the "
+                     "network is down",
+                     name, rank, seconds);
 }

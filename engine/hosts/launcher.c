@@ -58,41 +58,52 @@ static const char *find_template(const char *template)
     return strcmp(template, "srun") == 0 || strncmp(template, "srun:", 5) == 0 ? srun : template;
 }
 
+/* What stands for `place`, the letter after a %; false: nothing does. */
+static bool put_place(struct text *text, char place, const struct host_list *hosts,
+                      const char *program, const char *job)
+{
+    switch (place) {
+    case 'n':
+        text_printf(text, "%d", hosts->count);
+        break;
+    case 'h':
+        put_hosts(text, hosts, "");
+        break;
+    case 'H':
+        put_hosts(text, hosts, ":1");
+        break;
+    case 'p':
+        put_word(text, program);
+        break;
+    case 'j':
+        text_printf(text, "%s%s", *job ? "--jobid=" : "", job);
+        break;
+    case '%':
+        text_puts(text, "%");
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
 char *launcher_command(const char *template, const struct host_list *hosts, const char *program,
                        double limit_s, struct error *err)
 {
     struct text text = TEXT_INIT;
     const char *job = template && strncmp(template, "srun:", 5) == 0 ? template + 5 : "";
     const char *at = find_template(template);
-    bool starts = false;
+    if (!strstr(at, "%p")) {
+        error_set(err, ERROR_USAGE,
+                  "launcher '%s': %%p, the program to start on each host, is missing", template);
+        return NULL;
+    }
     put_keepalive(&text, limit_s);
     text_puts(&text, "exec ");
     for (; *at; at++) {
         if (*at != '%') {
             text_printf(&text, "%c", *at);
-            continue;
-        }
-        switch (*++at) {
-        case 'n':
-            text_printf(&text, "%d", hosts->count);
-            break;
-        case 'h':
-            put_hosts(&text, hosts, "");
-            break;
-        case 'H':
-            put_hosts(&text, hosts, ":1");
-            break;
-        case 'p':
-            put_word(&text, program);
-            starts = true;
-            break;
-        case 'j':
-            text_printf(&text, "%s%s", *job ? "--jobid=" : "", job);
-            break;
-        case '%':
-            text_puts(&text, "%");
-            break;
-        default:
+        } else if (!put_place(&text, *++at, hosts, program, job)) {
             text_free(&text);
             error_set(err, ERROR_USAGE,
                       "launcher '%s': after %% only n, h, H, p and %% have a meaning", template);
@@ -100,15 +111,9 @@ char *launcher_command(const char *template, const struct host_list *hosts, cons
         }
     }
     char *command = text_take(&text);
-    if (command && starts)
-        return command;
     if (!command)
         error_memory(err, "the launcher");
-    else
-        error_set(err, ERROR_USAGE,
-                  "launcher '%s': %%p, the program to start on each host, is missing", template);
-    free(command);
-    return NULL;
+    return command;
 }
 
 static void close_all(int *fds, int count)
@@ -165,7 +170,9 @@ bool launcher_start(const char *command, struct launcher *launcher, struct error
     for (int i = 0; i < 6 && !errno; i += 2)
         if (pipe2(fds + i, O_CLOEXEC) != 0)
             break;
-    if (!errno)
+    /* What this process reads does not block. */
+    if (!errno && fcntl(fds[2], F_SETFL, O_NONBLOCK) == 0 &&
+        fcntl(fds[4], F_SETFL, O_NONBLOCK) == 0)
         errno = spawn(command, fds, &launcher->pid);
     if (errno) {
         error_errno(err, "cannot start the launcher");
@@ -176,8 +183,6 @@ bool launcher_start(const char *command, struct launcher *launcher, struct error
     launcher->input = fds[1];
     launcher->output = fds[2];
     launcher->errors = fds[4];
-    fcntl(launcher->output, F_SETFL, O_NONBLOCK);
-    fcntl(launcher->errors, F_SETFL, O_NONBLOCK);
     return true;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/hosts/progress.h"
 
-#include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/json.h"
+#include "engine/train/step/activity.h"
 
 /* The numbers of a progress, and of one of its devices. */
 struct number {
@@ -105,16 +104,6 @@ json_t *progress_to_json(const struct run_progress *progress)
     return json_kept_if(ok, json);
 }
 
-/* Of the words that a state may be. */
-static const char *find_state(const char *word)
-{
-    static const char *const states[] = {"prepare", "train", "eval", "wait", "idle", "failed"};
-    for (size_t i = 0; i < COUNT(states); i++)
-        if (strcmp(states[i], word) == 0)
-            return states[i];
-    return "idle";
-}
-
 bool progress_from_json(const json_t *object, const struct device_list *list,
                         struct run_device *devices, struct run_progress *progress)
 {
@@ -132,7 +121,7 @@ bool progress_from_json(const json_t *object, const struct device_list *list,
         devices[i] = (struct run_device){.id = list->id[i]};
         for (size_t j = 0; j < COUNT(of_device); j++)
             write_number(&devices[i], &of_device[j], device);
-        devices[i].state = find_state(member_string(device, "state"));
+        devices[i].state = activity_name(activity_find(member_string(device, "state")));
     }
     return true;
 }

@@ -193,10 +193,7 @@ static bool complain_of_silence(struct conversation *c, double seconds, struct e
     (void)hear(c);
     if (complaint_names_host(&c->complaint))
         return complaint_say(&c->complaint, ERROR_LOST, err);
-    return error_set(err, ERROR_LOST,
-                     "%s (rank 0) has not been heard from for %.0f s: its process hangs, or the "
-                     "network is down",
-                     c->hosts.name[0], seconds);
+    return host_is_silent(c->hosts.name[0], 0, seconds, err);
 }
 
 /* Why there is nothing to wait for any more; false: there is. */

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "system/signals.h"
 
 /* engine.log is moved to engine.log.1 before a start that would find it longer than this. */
 #define LOG_LIMIT 262144
@@ -105,20 +106,10 @@ static void close_on_exec_from(int first)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-static void default_signals(void)
-{
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigset_t none;
-    for (int number = 1; number < NSIG; number++)
-        sigaction(number, &action, NULL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* In the child: become the engine, or send errno through the report pipe. */
 static void exec_engine(struct launch *launch)
 {
-    default_signals();
+    signals_reset();
     if (launch->log_fd >= 0) {
         int null = open("/dev/null", O_RDWR);
         if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(launch->log_fd, 2) < 0 ||

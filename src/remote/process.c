@@ -10,22 +10,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "system/signals.h"
 
 /* For a child to end by SIGTERM, before SIGKILL. */
 #define TERM_SECONDS 0.1
-
-static void set_signals(bool outlives_interrupts)
-{
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    sigset_t none;
-    for (int number = 1; number < NSIG; number++)
-        sigaction(number, &action, NULL);
-    action.sa_handler = SIG_IGN;
-    if (outlives_interrupts)
-        sigaction(SIGINT, &action, NULL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
 
 /* Descriptors of this process close on exec; those that are dup'ed do not. */
 static bool place(int from, int to)
@@ -38,7 +26,9 @@ static void become(const struct process *process, char *const *arguments, pid_t 
 {
     if (process->alone)
         setsid();
-    set_signals(process->outlives_interrupts);
+    signals_reset();
+    if (process->outlives_interrupts)
+        signal(SIGINT, SIG_IGN);
     /* It would notice the end of its input, but not while it asks for a password. */
     if (prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent && place(process->in, 0) &&
         place(process->out, 1) && place(process->errors, 2))

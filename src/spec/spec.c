@@ -80,7 +80,7 @@ static bool validate_path(const struct spec_field *field, const struct spec *spe
     return true;
 }
 
-bool spec_validate_threads(const struct spec *spec, struct error *err)
+static bool validate_threads(const struct spec *spec, struct error *err)
 {
     int cpus = 0;
     for (int i = 0; i < spec->devices.count; i++)
@@ -156,7 +156,7 @@ static bool validate_strategy(const struct spec *spec, struct error *err)
 }
 
 /* What is given for each device, where their list is known: on every one of the hosts. */
-static bool validate_listed(const struct spec *spec, struct error *err)
+bool spec_validate_listed(const struct spec *spec, struct error *err)
 {
     struct spec all = *spec;
     if (spec_has_hosts(spec) && !spec_spread_devices(&all, err))
@@ -165,7 +165,7 @@ static bool validate_listed(const struct spec *spec, struct error *err)
         return error_set(err, ERROR_USAGE,
                          "split has %d weights for %d devices: give one weight for each device",
                          all.weight_count, all.devices.count);
-    return spec_validate_threads(&all, err);
+    return validate_threads(&all, err);
 }
 
 bool spec_validate(const struct spec *spec, struct error *err)
@@ -187,5 +187,5 @@ bool spec_validate(const struct spec *spec, struct error *err)
         return false;
     return validate_end(spec, final, err) && validate_optimizer(spec, err) &&
            validate_strategy(spec, err) &&
-           (spec->devices.choice != DEVICES_LISTED || validate_listed(spec, err));
+           (spec->devices.choice != DEVICES_LISTED || spec_validate_listed(spec, err));
 }

@@ -143,5 +143,5 @@ extern const struct data_name data_names[]; /* ends with a NULL name */
 /* Bounds and combinations that need no knowledge of the machine (weights against devices, ...). */
 bool spec_validate(const struct spec *spec, struct error *err);
 
-/* Of that, cpu-threads against the devices; also for a list that came later. */
-bool spec_validate_threads(const struct spec *spec, struct error *err);
+/* Of that, what is given for each device against their list; also for one that came later. */
+bool spec_validate_listed(const struct spec *spec, struct error *err);

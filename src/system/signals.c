@@ -47,3 +47,13 @@ void signals_stop_here(void)
     raise(SIGTSTP);
     sigprocmask(SIG_BLOCK, &stop, NULL);
 }
+
+void signals_reset(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &action, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}

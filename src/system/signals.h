@@ -19,5 +19,7 @@ bool signals_open(struct signals *signals, struct error *err);
 void signals_close(struct signals *signals);
 /* The next signal that arrived, 0 when there is none. */
 int signals_next(struct signals *signals);
+/* In a child before it becomes another program: default actions, and none blocked. Safe there. */
+void signals_reset(void);
 /* Stop this process as Ctrl-Z does without us, and return when it is continued. */
 void signals_stop_here(void);

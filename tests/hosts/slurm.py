@@ -36,7 +36,8 @@ class Slurm(hosts_case.Case):
         with open(path, "w", encoding="ascii") as file:
             file.write(f"#!/bin/sh\nexec {words} >{self.path('out')} 2>{self.path('errors')}\n")
         run = max(self.stored() or [0]) + 1
-        done = subprocess.run(["sbatch", "--parsable", "-o", "/dev/null", "-N", "2", *script_options, path],
+        done = subprocess.run(["sbatch", "--parsable", "-o", "/dev/null", "-N", "2", *script_options,
+                               path],
                               env=self.env, capture_output=True, text=True, check=True)
         self.wait_for("its first epoch", lambda: run in self.stored() and self.losses(str(run)))
         return done.stdout.strip(), run

@@ -4,11 +4,16 @@
 #include "base/clock.h"
 #include "engine/hosts/rank/link_state.h"
 
-/* The next part of what a thread waits for. */
-static bool begin_call(struct mpi_link *link, struct call *call, struct error *err)
+/* Of the next part of what a thread waits for; only a broadcast may have several. */
+static size_t part_bytes(const struct call *call)
 {
     const size_t left = call->bytes - call->done;
-    const int bytes = (int)(left < LINK_MOST_BYTES ? left : LINK_MOST_BYTES);
+    return left < LINK_MOST_BYTES ? left : LINK_MOST_BYTES;
+}
+
+static bool begin_call(struct mpi_link *link, struct call *call, struct error *err)
+{
+    const int bytes = (int)part_bytes(call);
     if (call->kind == CALL_BROADCAST)
         return link_mpi_check(MPI_Ibcast((char *)call->data + call->done, bytes, MPI_BYTE,
                                          call->root, link->calls, &call->request),
@@ -43,8 +48,7 @@ bool calls_serve(struct mpi_link *link, struct error *err)
         return false;
     if (!done)
         return true;
-    call->done +=
-        call->bytes - call->done < LINK_MOST_BYTES ? call->bytes - call->done : LINK_MOST_BYTES;
+    call->done += part_bytes(call);
     if (call->done == call->bytes)
         end_call(link);
     return true;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/hosts/rank/link.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "engine/hosts/rank/calls.h"
 #include "engine/hosts/rank/link_state.h"
 #include "engine/hosts/rank/messages.h"
 
 /* How long to rest while a thread waits, while sums are under way beside the work of others, and
  * else. */
-static const long WAITED_FOR_NS = 10000, UNDER_WAY_NS = 100000, IDLE_NS = 2000000;
+static const long WAITED_FOR_NS = 10000, UNDER_WAY_NS = 100000;
+static const double IDLE_S = 0.002;
 
 bool link_mpi_check(int status, const char *what, struct error *err)
 {
@@ -60,6 +63,8 @@ static bool make_call(struct mpi_link *link, struct call call, struct error *err
 
 static bool gather(void *context, const void *own, size_t bytes, void *all, struct error *err)
 {
+    if (bytes > LINK_MOST_BYTES)
+        return error_set(err, ERROR_FAILED, "what hosts tell each other is too much at a time");
     return bytes == 0 ||
            make_call(context,
                      (struct call){.kind = CALL_GATHER, .own = own, .data = all, .bytes = bytes},
@@ -81,14 +86,15 @@ static bool sum_begin(void *context, float *values, size_t count, bool everywher
     struct mpi_link *link = context;
     bool ok = true;
     pthread_mutex_lock(&link->lock);
-    if (link->over)
+    if (link->over) {
         *err = link->failure;
-    else if (link->sum_count == SUMS || count * sizeof *values > LINK_MOST_BYTES)
+        ok = false;
+    } else if (link->sum_count == SUMS || count * sizeof *values > LINK_MOST_BYTES) {
         ok = error_set(err, ERROR_FAILED, "sums over hosts: too many at a time");
-    else
+    } else {
         link->sum[link->sum_count++] =
             (struct sum){.values = values, .count = count, .everywhere = everywhere};
-    ok = ok && !link->over;
+    }
     pthread_cond_signal(&link->wake);
     pthread_mutex_unlock(&link->lock);
     return ok;
@@ -166,17 +172,17 @@ static bool duplicate(MPI_Comm from, MPI_Comm *to, struct error *err)
 }
 
 /*
- * In place Open MPI would send all gradients to one process and back, of any number of hosts; by
- * reduce-scatter and all-gather each line carries as much both ways at once. And as the thread that
- * serves shares its cores with those that compute, it is to have more under way when its turn
- * comes.
+ * Its own choice for an all-reduce in place sends all gradients to one process and back; by
+ * reduce-scatter and all-gather each line carries as much in both directions at once. And as the
+ * thread that calls MPI shares its cores with those that compute, more should be under way when its
+ * turn comes. Without these variables sums only take longer.
  */
 void link_choose_algorithms(void)
 {
 #if defined OMPI_MAJOR_VERSION && (OMPI_MAJOR_VERSION > 4 || OMPI_MINOR_VERSION >= 1)
-    setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "rabenseifner", 0);
+    (void)setenv("OMPI_MCA_coll_libnbc_iallreduce_algorithm", "rabenseifner", 0);
 #endif
-    setenv("OMPI_MCA_pml_ob1_send_pipeline_depth", "16", 0);
+    (void)setenv("OMPI_MCA_pml_ob1_send_pipeline_depth", "16", 0);
 }
 
 bool link_open(MPI_Comm comm, const struct host_list *hosts, double limit_s, struct mpi_link **out,
@@ -199,7 +205,6 @@ bool link_open(MPI_Comm comm, const struct host_list *hosts, double limit_s, str
     link->limit_s = limit_s;
     link->period_s = limit_s < 4 ? limit_s / 4 : 1;
     pthread_mutex_init(&link->lock, NULL);
-    pthread_cond_init(&link->wake, NULL);
     pthread_cond_init(&link->changed, NULL);
     for (int h = 0; h < hosts->count; h++) {
         link->peer[h].heard = clock_seconds();
@@ -207,6 +212,9 @@ bool link_open(MPI_Comm comm, const struct host_list *hosts, double limit_s, str
             link->peer[h].request[i] = MPI_REQUEST_NULL;
     }
     *out = link;
+    errno = deadline_cond_init(&link->wake);
+    if (errno)
+        return error_errno(err, "the link to other hosts");
     return link_mpi_check(MPI_Comm_rank(comm, &link->base.index), "rank", err) &&
            duplicate(comm, &link->calls, err) && duplicate(comm, &link->sums, err) &&
            duplicate(comm, &link->messages, err);
@@ -222,20 +230,13 @@ static void rest(struct mpi_link *link)
     pthread_mutex_lock(&link->lock);
     const bool waited_for = link->call.kind != CALL_NONE;
     const bool under_way = link->sums_done < link->sum_count;
-    const long ns = waited_for ? WAITED_FOR_NS : under_way ? UNDER_WAY_NS : IDLE_NS;
-    if (!waited_for && !under_way) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += ns;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&link->wake, &link->lock, &until);
-        pthread_mutex_unlock(&link->lock);
-        return;
-    }
+    const struct timespec moment = {.tv_nsec = waited_for ? WAITED_FOR_NS : UNDER_WAY_NS};
+    const struct timespec idle = deadline_after(IDLE_S);
+    if (!waited_for && !under_way)
+        (void)pthread_cond_timedwait(&link->wake, &link->lock, &idle);
     pthread_mutex_unlock(&link->lock);
-    const struct timespec moment = {.tv_nsec = ns};
-    nanosleep(&moment, NULL);
+    if (waited_for || under_way)
+        nanosleep(&moment, NULL);
 }
 
 bool link_serve(struct mpi_link *link)

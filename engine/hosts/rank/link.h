@@ -16,7 +16,7 @@
  */
 struct mpi_link;
 
-/* Before MPI is initialised: how it is to sum, where neither user nor site have said it. */
+/* Before MPI is initialised: how Open MPI sums, unless the environment says it already. */
 void link_choose_algorithms(void);
 
 /* `comm` has a process of each host, in their order. */

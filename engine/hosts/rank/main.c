@@ -83,10 +83,8 @@ static char *share_line(struct talk *talk, struct error *err)
             error_set(err, ERROR_FAILED, "the first host has no run to do");
         return NULL;
     }
-    if (!talk && !(line = malloc((size_t)length))) {
-        error_memory(err, "the run");
-        return NULL;
-    }
+    if (!talk && !(line = malloc((size_t)length)))
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE); /* the others have it, and would wait */
     MPI_Bcast(line, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD);
     return line;
 }
@@ -139,7 +137,7 @@ static bool add_sensors(struct host_link *link, struct error *err)
 /* All hosts, in their order, or why one of them cannot. */
 static bool begin(struct job *job, struct error *err)
 {
-    struct host_list hosts;
+    struct host_list hosts = {0};
     char *line = share_line(job->talk, err);
     if (!line)
         return false;

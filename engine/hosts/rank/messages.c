@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "engine/hosts/complaint.h"
 #include "engine/hosts/rank/link_state.h"
 
 /* For how long the others are told of a failure: those that still listen hear of it at once. */
@@ -103,10 +104,7 @@ bool messages_miss(const struct mpi_link *link, double now, struct error *err)
 {
     for (int h = 0; h < link->base.hosts.count; h++)
         if (is_peer(link, h) && now - link->peer[h].heard > link->limit_s)
-            return error_set(err, ERROR_LOST,
-                             "%s (rank %d) has not been heard from for %.0f s: its process hangs, "
-                             "or the network is down",
-                             link->base.hosts.name[h], h, now - link->peer[h].heard);
+            return host_is_silent(link->base.hosts.name[h], h, now - link->peer[h].heard, err);
     return true;
 }
 

@@ -30,17 +30,6 @@ static bool resolve_list(struct spec *spec, struct error *err)
     return true;
 }
 
-/* What was given for each device, against the list that is now known. */
-static bool check_list(const struct spec *spec, struct error *err)
-{
-    const int count = spec->devices.count;
-    if (spec->split == SPLIT_WEIGHTED && spec->weight_count != count)
-        return error_set(err, ERROR_USAGE,
-                         "split has %d weights for %d devices: give one weight for each device",
-                         spec->weight_count, count);
-    return spec_validate_threads(spec, err);
-}
-
 /*
  * The CPUs of our affinity mask, or fewer where the backend knows better: a container may have a
  * quota of time instead of a mask, and threads beyond it would only be throttled.
@@ -109,14 +98,14 @@ static bool resolve_hosts(struct spec *spec, struct error *err)
         return false;
     free(spec->hosts);
     spec->hosts = host_list_text(&hosts);
-    return spec->hosts ? check_list(spec, err) : error_memory(err, "names of hosts");
+    return spec->hosts ? spec_validate_listed(spec, err) : error_memory(err, "names of hosts");
 }
 
 bool resolve_devices(struct spec *spec, struct error *err)
 {
     if (spec_has_hosts(spec))
         return resolve_hosts(spec, err) && resolve_type(spec, err);
-    return resolve_list(spec, err) && check_list(spec, err) && resolve_type(spec, err) &&
+    return resolve_list(spec, err) && spec_validate_listed(spec, err) && resolve_type(spec, err) &&
            resolve_cpus(spec, spec->devices.id, spec->devices.count, err);
 }
 

@@ -14,25 +14,6 @@ static double measured(double rate)
     return rate > 0 ? rate : NAN;
 }
 
-static const char *activity_name(enum activity activity)
-{
-    switch (activity) {
-    case ACTIVITY_PREPARE:
-        return "prepare";
-    case ACTIVITY_TRAIN:
-        return "train";
-    case ACTIVITY_EVAL:
-        return "eval";
-    case ACTIVITY_WAIT:
-        return "wait";
-    case ACTIVITY_IDLE:
-        return "idle";
-    case ACTIVITY_FAILED:
-        break;
-    }
-    return "failed";
-}
-
 /* Only what the calling thread may read while the workers are busy. */
 static void show_devices(struct run *run)
 {

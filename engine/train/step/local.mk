@@ -1,4 +1,5 @@
 libtrain_a_SOURCES += \
+	%D%/activity.c %D%/activity.h \
 	%D%/best.c %D%/best.h \
 	%D%/chance.c %D%/chance.h \
 	%D%/confusion.c %D%/confusion.h \

@@ -7,6 +7,7 @@
 #include "engine/net/stage.h"
 #include "engine/train/profile/profile.h"
 #include "engine/train/split/shares.h"
+#include "engine/train/step/activity.h"
 #include "engine/train/step/confusion.h"
 #include "engine/train/step/strategy.h"
 #include "engine/train/step/worker.h"
@@ -20,15 +21,6 @@
  * alone everything here except atomics and the barrier. All of it outlives the owner's call if a
  * thread hangs, see workers_dismiss.
  */
-
-enum activity {
-    ACTIVITY_PREPARE,
-    ACTIVITY_TRAIN,
-    ACTIVITY_EVAL,
-    ACTIVITY_WAIT,
-    ACTIVITY_IDLE,
-    ACTIVITY_FAILED,
-};
 
 /* A plan, one of the cached ones, and its number of rows. */
 struct rank_pass {

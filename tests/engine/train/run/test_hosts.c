@@ -21,17 +21,23 @@ enum { METHODS = 3, MODELS = 2 };
 
 static const char two_hosts[] = "devices=h1/cpu:0,h2/cpu:0";
 
-/* What two devices of one host do, these of two hosts must do in every bit. */
+/* What the one does the other must do in every bit. */
+static void check_same_runs(const char *model, const char *one, const char *other)
+{
+    struct outcome near = train(model, one), far = train(model, other);
+    check_same(&near, &far, other);
+    ck_assert(near.test_acc == far.test_acc);
+    outcome_free(&near);
+    outcome_free(&far);
+}
+
+/* Two devices of one host, and of two. */
 static void check_two_hosts(const char *model, const char *settings)
 {
     char *one = format("devices=cpu:0-1 %s", settings);
     char *two = format("%s %s", two_hosts, settings);
-    struct outcome near = train(model, one), far = train(model, two);
-    check_same(&near, &far, settings);
-    ck_assert(near.test_acc == far.test_acc);
+    check_same_runs(model, one, two);
     ck_assert_int_eq(hosts_seen.count, 2);
-    outcome_free(&near);
-    outcome_free(&far);
     free(two);
     free(one);
 }
@@ -63,10 +69,7 @@ START_TEST(buckets_are_summed_beside_the_backward_pass)
     put_file(folder, "wide.conf", wide_model, sizeof wide_model - 1);
     check_two_hosts("wide", settings);
     ck_assert_int_ge(hosts_seen.sums, 2 * 4);
-    struct outcome one = train("wide", three), again = train("wide", three);
-    check_same(&one, &again, three);
-    outcome_free(&one);
-    outcome_free(&again);
+    check_same_runs("wide", three, three);
     free(three);
     free(settings);
 }
@@ -190,10 +193,7 @@ START_TEST(gradients_of_other_devices_go_through_the_host)
                                 i % 2 ? "2,1" : "0,1", methods[i / MODELS]);
         char *one = format("devices=%s %s", devices[_i][0], settings);
         char *two = format("devices=%s %s", devices[_i][1], settings);
-        struct outcome near = train(models[i % MODELS], one), far = train(models[i % MODELS], two);
-        check_same(&near, &far, two);
-        outcome_free(&near);
-        outcome_free(&far);
+        check_same_runs(models[i % MODELS], one, two);
         free(two);
         free(one);
         free(settings);
