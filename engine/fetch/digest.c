@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "system/sha256.h"
 #include "engine/fetch/reporter.h"
+#include "system/sha256.h"
 
 static bool digest_stream(int fd, const char *path, struct sha256 *sha256,
                           struct fetch_reporter *reporter, struct error *err)

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "system/sha256.h"
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
+#include "system/sha256.h"
 
 /* What a host says of one of its devices. */
 struct told_device {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "system/sha256.h"
 #include "engine/train/sync/sync.h"
 #include "engine/train/sync/transport.h"
+#include "system/sha256.h"
 
 struct across {
     pthread_mutex_t lock;
