@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A stand-in for checksums that runs over several hosts need (system/sha256.h): it computes none. */
+/* A stand-in for checksums that runs over several hosts need (system/sha256.h): it computes none.
+ */
 #include "system/sha256.h"
 
 struct sha256 *sha256_begin(struct error *err)
