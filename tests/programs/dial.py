@@ -97,17 +97,22 @@ class Dial(cli.Case):
 
         def answer():
             engine.sendall(sent["from"])
-            engine.shutdown(socket.SHUT_WR)
 
         def read():
             got["to"] = b"".join(iter(lambda: engine.recv(1000003), b""))
 
-        threads = [threading.Thread(target=part) for part in (feed, answer, read)]
-        for thread in threads:
+        def see():
+            got["from"] = child.stdout.read()
+
+        feed, answer, read, see = [threading.Thread(target=part)
+                                   for part in (feed, answer, read, see)]
+        for thread in feed, answer, read, see:
             thread.start()
-        got["from"] = child.stdout.read()
-        for thread in threads:
+        for thread in feed, answer, read:
             thread.join(cli.PATIENCE)
+        # The end of what the engine says ends the whole, so it comes last.
+        engine.shutdown(socket.SHUT_WR)
+        see.join(cli.PATIENCE)
         self.assertTrue(got == sent, {way: len(got.get(way, b"")) for way in sent})
         self.finished(child)
 
