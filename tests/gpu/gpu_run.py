@@ -365,7 +365,7 @@ class GpuRun(unittest.TestCase):
 STAND_IN_TESTS = ("engine/net/test_net", "engine/model/test_model_file", "engine/weights/test_weights",
                   "src/spec/test_spec")
 STAND_INS = """include $(SOURCE)/tests/gpu/build.mk
-PARTS = $(foreach part,base spec net,$(call sources,lib$(part)_a_SOURCES))
+PARTS = $(filter-out $(LEFT_OUT),$(foreach part,base spec net,$(call sources,lib$(part)_a_SOURCES)))
 tried/%: obj/tests/%.c.o $(call objects,tests/support.c $(PARTS) $(LITE))
 \t@mkdir -p $(@D) && $(CC) -pthread -o $@ $^ -lm
 all-tried: $(TRIED:%=tried/%)

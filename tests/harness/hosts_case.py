@@ -19,7 +19,7 @@ RANK = os.path.join(os.path.abspath(cli.BUILD), "dpartui-rank")
 OURS = {"dpartui-rank", "mpirun", "orterun", "orted", "prted", "prterun", "srun", "slurmstepd"}
 DATA = ["--model", "lenet", "--data", "glyphs", "--train-rows", "400", "--test-rows", "200",
         "--batch", "64", "--lr", "0.05", "--init", "default", "--cpu-threads", "1",
-        "--momentum", "0.5", "--seed", "5"]
+        "--recipe", "none", "--momentum", "0.5", "--seed", "5"]
 
 
 def enter(rig, hosts):
