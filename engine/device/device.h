@@ -205,8 +205,12 @@ enum pass_moment {
 /* This many passes may be queued after the one that is being waited for. */
 enum { PASSES_AHEAD = 2, PASSES_QUEUED = PASSES_AHEAD + 1 };
 
+/* Of the gradients of a pass that was queued: its own, and their sums over all devices. */
+enum pass_squares { PASS_OWN_SQUARES, PASS_SUM_SQUARES, PASS_SQUARES };
+
 struct pass_outcome {
     struct batch_result result;
+    double squares[PASS_SQUARES]; /* sums of those that were asked for */
     /* From the moment before; 0 for PASS_BEGUN and where one of the two was not marked. */
     double seconds[PASS_MOMENTS];
 };
@@ -328,15 +332,19 @@ struct backend {
     bool (*plan_run)(struct device *device, struct plan *plan, const struct batch *batch,
                      struct batch_result *result, struct error *err);
     /*
-     * The same without waiting, for devices that compute asynchronously; all three are NULL where
+     * The same without waiting, for devices that compute asynchronously; all four are NULL where
      * none does. plan_queue queues a pass, of which nothing but `data` is read later; at most
      * PASSES_QUEUED of a device may be queued and not taken, and plan_run is for when there is
      * none. plan_mark marks the end of what was queued since, for the newest one. plan_take waits
      * for the last moment marked of the oldest one: errors may be those of any work queued before.
+     * plan_squares adds the squares of grads[begin..end), as they will be after what is queued, to
+     * one of the outcome's sums.
      */
     bool (*plan_queue)(struct device *device, struct plan *plan, const struct batch *batch,
                        struct error *err);
     bool (*plan_mark)(struct device *device, enum pass_moment moment, struct error *err);
+    bool (*plan_squares)(struct device *device, const struct replica *replica,
+                         enum pass_squares which, size_t begin, size_t end, struct error *err);
     bool (*plan_take)(struct device *device, struct pass_outcome *out, struct error *err);
     /*
      * Stages: plans of a replica of one (replica_request.stage). All NULL where devices compute

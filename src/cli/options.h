@@ -106,6 +106,8 @@
         OPTION_OF("label-smoothing", OPTION_SETTING, "X",                                          \
                   "share of a label for all classes alike"),                                       \
         OPTION_OF("checkpoint-every", OPTION_SETTING, "N", "epochs, minutes as in 10m, or off"),   \
+        OPTION_OF("noise-every", OPTION_SETTING, "N",                                              \
+                  "steps between measures of the noise by one device; 0: none"),                   \
         OPTION_OF("deterministic", OPTION_SWITCH, NULL,                                            \
                   "the same result in every run, if slower"),                                      \
         OPTION_TRAIN_ROWS, OPTION_TEST_ROWS,                                                       \

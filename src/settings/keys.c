@@ -54,6 +54,7 @@ const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"train.augment", VALUE_TEXT, "DPARTUI_AUGMENT"},
     {"train.label_smoothing", VALUE_NUMBER, "DPARTUI_LABEL_SMOOTHING"},
     {"train.checkpoint_every", VALUE_TEXT, "DPARTUI_CHECKPOINT_EVERY"},
+    {"train.noise_every", VALUE_WHOLE, "DPARTUI_NOISE_EVERY"},
     {"train.deterministic", VALUE_BOOL, "DPARTUI_DETERMINISTIC"},
     {"train.validation", VALUE_NUMBER, "DPARTUI_VALIDATION"},
     {"train.patience", VALUE_WHOLE, "DPARTUI_PATIENCE"},

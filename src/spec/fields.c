@@ -49,6 +49,7 @@ const struct spec_field spec_fields[] = {
     {"recipe", FIELD_CHOICE, AT(recipe), 0, 0, recipe_names},
     {"augment", FIELD_CHOICE, AT(augment), 0, 0, augment_names},
     {"label-smoothing", FIELD_DOUBLE, AT(label_smoothing), 0, 1, NULL},
+    {"noise-every", FIELD_LONG, AT(noise_every), 0, MANY, NULL},
     {"deterministic", FIELD_BOOL, AT(deterministic), 0, 0, NULL},
     {"train-rows", FIELD_LONG, AT(train_rows), 0, MANY, NULL},
     {"test-rows", FIELD_LONG, AT(test_rows), 0, MANY, NULL},

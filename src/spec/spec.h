@@ -110,6 +110,7 @@ struct spec {
     double validation;                     /* share of the training rows; 0: none of them */
     long patience;                         /* epochs without a better accuracy; 0: any number */
     double stop_at_acc;                    /* ends the run; 0: none does */
+    long noise_every;                      /* steps between measures by one device; 0: none */
     long checkpoint_epochs;                /* epochs between checkpoints; 0: none */
     double checkpoint_minutes;             /* or minutes between them; 0: not by time */
     char *save, *save_best;                /* absolute paths, or NULL */

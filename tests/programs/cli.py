@@ -142,7 +142,7 @@ class Usage(Case):
                        "skip-broken", "devices", "gpus", "cpu-threads", "batch", "lr",
                        "lr-schedule", "warmup", "optimizer", "momentum", "weight-decay", "beta1", "beta2", "eps", "no-decay", "clip-norm", "ema", "epochs", "seed",
                        "strategy", "micro-batches", "stages", "split", "sync", "sync-bn",
-                       "dtype", "init", "recipe", "order", "augment", "label-smoothing", "checkpoint-every", "deterministic", "train-rows", "test-rows", "max-steps", "validation", "patience", "stop-at-acc", "save", "save-best",
+                       "dtype", "init", "recipe", "order", "augment", "label-smoothing", "checkpoint-every", "noise-every", "deterministic", "train-rows", "test-rows", "max-steps", "validation", "patience", "stop-at-acc", "save", "save-best",
                        "log", "tensorboard", "json", "detach", "foreground"):
             self.assertIn(f"\n  --{option} ", self.good("train", "--help"))
         self.assertIn("\n  --profile[=time|order] ", self.good("train", "--help"))

@@ -110,6 +110,8 @@ static const struct field fields[] = {
     {"stop-at-acc", "accuracy that ends the run; 0: none does", STEP_WORDS, goals},
     {"checkpoint-every", "epochs between checkpoints, minutes as in 10m, or off", STEP_WORDS,
      checkpoints},
+    {"noise-every", "steps after which one device alone measures its gradients' noise; 0: never",
+     STEP_ONE, NULL},
     {"deterministic", "bit-identical results in every run, even where that is slower", STEP_WORDS,
      yes_no},
     {"charset", "what to draw with; auto: by the locale", STEP_WORDS, NULL},

@@ -46,6 +46,7 @@ const struct backend cuda_backend = {
     .plan_queue = cuda_plan_queue,
     .plan_mark = cuda_plan_mark,
     .plan_take = cuda_plan_take,
+    .plan_squares = cuda_plan_squares,
     .plan_forward = cuda_plan_forward,
     .plan_backward = cuda_plan_backward,
     .stage_row = cuda_stage_row,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 #define EVENT_BYTES  200000
 #define ROW_BYTES    260 /* an operation of one device, its names included */
 #define DEVICE_BYTES 24  /* of it, each further device */
@@ -261,4 +263,9 @@ json_t *profile_json(const struct profile *profile, const char *const *names, in
                      "seconds", profile->seconds, "unprofiled_steps",
                      (json_int_t)profile->unprofiled_steps, "unprofiled_s", profile->unprofiled_s,
                      "devices", devices, "operations", operations_json(profile, count));
+}
+
+json_t *noise_json(const struct noise_estimate *smoothed)
+{
+    return smoothed->variance != 0 ? json_finite(noise_rows(smoothed)) : NULL;
 }

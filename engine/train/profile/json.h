@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 
+#include "engine/train/profile/noise.h"
 #include "engine/train/profile/profile.h"
 
 /*
@@ -10,3 +11,7 @@
  * very large networks become one, "others". NULL: memory ran out.
  */
 json_t *profile_json(const struct profile *profile, const char *const *names, int count);
+
+/* B_simple, as events have it: null where it cannot be told. NULL: this run does not measure it, or
+ * memory ran out. */
+json_t *noise_json(const struct noise_estimate *smoothed);

@@ -1,5 +1,6 @@
 libtrain_a_SOURCES += \
 	%D%/metrics.c %D%/metrics.h \
 	%D%/json.c %D%/json.h \
+	%D%/noise.c %D%/noise.h \
 	%D%/profile.c %D%/profile.h \
 	%D%/times.h

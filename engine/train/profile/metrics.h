@@ -42,6 +42,7 @@ struct metrics {
     double train_s, eval_s; /* of all epochs before the running one, of all evaluations */
     long evaluations;
     double val_loss, val_acc, test_loss, test_acc; /* newest; NAN before the first */
+    struct noise_estimate noise;                   /* of the gradients, smoothed */
     struct rate rate;
     struct epoch_metrics epoch; /* the running or last one */
     int count, capacity;        /* whole epochs */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/device/device.h"
+#include "engine/train/profile/noise.h"
 
 /* Where one device's time went in one step, in seconds of wall time. */
 struct step_times {
@@ -20,4 +21,5 @@ struct step_part {
     long rows;
     struct batch_result result;
     struct step_times times;
+    struct noise_part noise;
 };

@@ -57,6 +57,8 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
         .best_acc = run->best.score,
         .best_epoch = run->best.epoch,
         .since_best = run->best.since,
+        .noise_signal = metrics->noise.signal,
+        .noise_variance = metrics->noise.variance,
         .batch = run->spec.batch,
         .train_rows = run->work.train_rows,
         .seed = run->spec.seed,
@@ -325,6 +327,7 @@ bool checkpoints_resume(struct run *run, struct error *err)
     run->metrics.val_acc = place->val_acc;
     run->metrics.test_loss = place->test_loss;
     run->metrics.test_acc = place->test_acc;
+    run->metrics.noise = (struct noise_estimate){place->noise_signal, place->noise_variance};
     run->metrics.epoch.epoch = place->epochs;
     if (!metrics_resume(&run->metrics, place->steps, place->rows, place->epochs, place->train_s,
                         place->eval_s, err))

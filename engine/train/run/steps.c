@@ -31,23 +31,41 @@ static struct step make_step(const struct run *run, long begin)
     long batch = run->spec.batch < run->work.train_rows ? run->spec.batch : run->work.train_rows;
     const long left = run->work.train_rows - begin;
     const long number = metrics->steps + run->steps.pending + 1;
+    const bool full = left >= batch;
     return (struct step){
         .number = number,
-        .size = left < batch ? PASS_SHORT : PASS_FULL,
+        .size = full ? PASS_FULL : PASS_SHORT,
         .begin = begin,
-        .rows = left < batch ? left : batch,
+        .rows = full ? batch : left,
         .epoch = (uint32_t)metrics->epoch.epoch,
         .update = optimizer_step(&run->spec, live_lr(run, number - 1), number),
         .begin_s = clock_seconds(),
         .unprofiled = run->profiler.unprofiled_left > 0,
+        .halves = full && run->ranks.measures_halves && number % run->spec.noise_every == 0,
     };
+}
+
+/* What the host has summed; of queued steps the devices say it themselves. */
+static void take_squares(struct ranks *ranks)
+{
+    const bool host = ranks_replicate(ranks) && !ranks->queues && sync_is_needed(&ranks->group);
+    for (int i = 0; i < ranks->here && host; i++) {
+        struct rank *rank = &ranks->rank[ranks->first + i];
+        struct step_part *part = &rank->parts[ranks->oldest % PASSES_QUEUED];
+        struct noise_shard *shard = &part->noise.shards[0];
+        shard->rows = part->rows;
+        sync_squares(&ranks->group, i, &shard->squares, &part->noise.sum_squares);
+    }
 }
 
 /* Have the ranks work on the newest step, or take the oldest one, `step`. */
 static bool command(struct run *run, worker_task task, const struct step *step, struct error *err)
 {
     run->ranks.oldest = run->metrics.steps + 1;
-    return run_command(run, task, ranks_step_flops(&run->ranks, step->size), err);
+    if (!run_task(run, task, ranks_step_flops(&run->ranks, step->size), err))
+        return false;
+    take_squares(&run->ranks);
+    return meet(run, err);
 }
 
 static const struct step *oldest_step(const struct run *run)
@@ -140,7 +158,8 @@ bool steps_give(struct run *run, long begin, struct error *err)
 {
     struct steps *steps = &run->steps;
     const struct step step = make_step(run, begin);
-    if ((run->load_balance.advised || steps->passes[step.size] < 2) && !steps_drain(run, err))
+    if ((step.halves || run->load_balance.advised || steps->passes[step.size] < 2) &&
+        !steps_drain(run, err))
         return false;
     run->ranks.step = steps->queue[step.number % PASSES_QUEUED] = step;
     steps->pending++;

@@ -4,6 +4,7 @@ libtrain_a_SOURCES += \
 	%D%/chance.c %D%/chance.h \
 	%D%/confusion.c %D%/confusion.h \
 	%D%/evaluation.c %D%/evaluation.h \
+	%D%/halves.c %D%/halves.h \
 	%D%/outcome.c %D%/outcome.h \
 	%D%/own_update.c %D%/own_update.h \
 	%D%/plans.c %D%/plans.h \

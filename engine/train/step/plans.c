@@ -8,7 +8,7 @@
 
 static bool needed(const struct rank *rank, const struct plan *plan)
 {
-    bool found = false;
+    bool found = rank->half.plan == plan;
     for (int size = 0; size < PASS_SIZES; size++)
         found = found || rank->train[size].plan == plan || rank->eval[size].plan == plan ||
                 rank->micro[size][0].plan == plan || rank->micro[size][1].plan == plan;
@@ -193,8 +193,10 @@ bool plans_get(struct rank *rank, struct error *err)
     /* From here on the plans of the old shares may be dropped. */
     for (int size = 0; size < PASS_SIZES; size++)
         train[size].plan = eval[size].plan = NULL;
+    rank->half.plan = NULL;
     if (!get(rank, PLAN_TRAIN, &train[PASS_FULL], err) ||
         (rank->trains_short && !get(rank, PLAN_TRAIN, &train[PASS_SHORT], err)) ||
+        (rank->half.rows > 0 && !get(rank, PLAN_TRAIN, &rank->half, err)) ||
         !get_evaluation(rank, err))
         return false;
     plans_note_memory(rank, 0);

@@ -69,6 +69,8 @@ struct rank {
     struct sync_group *group;
     int group_number;
     struct rank_pass micro[PASS_SIZES][2];
+    struct rank_pass half;   /* of half a mini-batch, where measures_halves */
+    struct noise_part noise; /* of the step just done */
     /* Of strategy tensor and mixed: its slice, and where the slices meet. NULL: of another
      * strategy. */
     const struct net_slice *slice;
@@ -101,6 +103,7 @@ struct step {
     struct optimizer_step update;
     double begin_s;  /* when it was given to them, on clock_seconds */
     bool unprofiled; /* it runs as it would without a profile */
+    bool halves;     /* the noise of the gradients is measured by halves of the mini-batch first */
 };
 
 struct ranks {
@@ -136,10 +139,11 @@ struct ranks {
     int statistics_from; /* the rank whose running statistics count: the first that has rows */
 
     /* What the next task works on, written by the owner. */
-    struct step step; /* the newest */
-    long oldest;      /* number of the oldest step that is queued */
-    bool queues;      /* devices queue steps, and are timed by their own clocks */
-    bool takes;       /* the task of a step also takes the oldest */
+    struct step step;     /* the newest */
+    long oldest;          /* number of the oldest step that is queued */
+    bool queues;          /* devices queue steps, and are timed by their own clocks */
+    bool takes;           /* the task of a step also takes the oldest */
+    bool measures_halves; /* in some steps */
     /* The optimizer's state, as in struct checkpoint. */
     const float *resumed; /* to begin with; NULL: zeros */
     float *exported;      /* where it goes */

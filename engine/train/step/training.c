@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "engine/train/step/halves.h"
 #include "engine/train/step/rank.h"
 
 /* What this device will be given next, if the epoch is not over. */
@@ -81,9 +82,13 @@ static bool step(struct rank *rank, struct error *err)
     struct sync_times times = {0, 0};
     rank->result = (struct batch_result){0};
     rank->times = (struct step_times){.begin = clock_seconds()};
+    rank->noise = (struct noise_part){.sum_squares = 0};
     /* A first pass loads code, for which a device may have to be idle: nothing overlaps with it. */
-    rank->group->ends[rank->group_number].overlaps = rank->train[ranks->step.size].warm;
-    if (!sync_before(rank->group, rank->group_number, &times, err) || !compute(rank, err))
+    struct sync_end *end = &rank->group->ends[rank->group_number];
+    end->overlaps = rank->train[ranks->step.size].warm;
+    end->queues = ranks->queues;
+    if ((ranks->step.halves && !rank_measure_halves(rank, err)) ||
+        !sync_before(rank->group, rank->group_number, &times, err) || !compute(rank, err))
         return false;
     rank_show(rank, ACTIVITY_WAIT);
     if (!sync_after(rank->group, rank->group_number, &times, err))
@@ -105,6 +110,11 @@ static bool take(struct rank *rank, struct error *err)
             return false;
         take_times(&part->times, outcome.seconds);
         part->result = outcome.result;
+        if (ranks->count > 1) {
+            part->noise.shards[0] =
+                (struct noise_shard){part->rows, outcome.squares[PASS_OWN_SQUARES]};
+            part->noise.sum_squares = outcome.squares[PASS_SUM_SQUARES];
+        }
     }
     part->times.end = clock_seconds();
     return true;
@@ -132,6 +142,7 @@ bool rank_step(void *context, int index, struct error *err)
         .rows = rank->train[ranks->step.size].rows,
         .result = rank->result,
         .times = rank->times,
+        .noise = rank->noise,
     };
     ok = ok && (!ranks->takes || take(rank, err));
     /* The next step follows at once: what a viewer sees in between is a device that trains. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/train/sync/sums.h"
 #include "engine/train/sync/sync.h"
 #include "engine/train/sync/transport.h"
 #include "system/sha256.h"
@@ -105,12 +106,13 @@ static bool send(struct sync_group *group, int bucket, struct error *err)
 {
     const struct across *across = group->across;
     const size_t begin = bucket > 0 ? across->ends[bucket - 1] : 0, end = across->ends[bucket];
-    float *sum = group->ends[0].grads;
-    for (int i = 1; i < group->size; i++) {
-        const float *grads = group->ends[i].grads;
-#pragma omp simd
-        for (size_t at = begin; at < end; at++)
-            sum[at] += grads[at];
+    struct sync_end *first = &group->ends[0];
+    float *sum = first->grads;
+    for (size_t at = begin; at < end; at += SUM_BLOCK) {
+        const size_t count = end - at < SUM_BLOCK ? end - at : SUM_BLOCK;
+        first->squares[0] += (double)sum_of_squares(sum + at, count);
+        for (int i = 1; i < group->size; i++)
+            first->squares[i] += (double)add_gradients(sum + at, group->ends[i].grads + at, count);
     }
     return group->link->sum_begin(group->link->context, sum + begin, end - begin,
                                   group->method == SYNC_ALLREDUCE, err);
@@ -167,6 +169,18 @@ static bool receive(struct sync_group *group, int rank, struct error *err)
     return sync_barrier(group, rank, err);
 }
 
+/* Where all have the sums each rank of all hosts takes a slice of them. */
+static double squares_of_sums(const struct sync_group *group, int rank)
+{
+    const int slices = group->map->begin[group->link->hosts.count];
+    const int slice = group->map->begin[group->link->index] + rank;
+    const float *sums = group->ends[0].grads;
+    if (group->method == SYNC_CENTRAL)
+        return slice == 0 ? squares_between(sums, 0, group->count) : 0;
+    return squares_between(sums, slice_begin(group->count, slice, slices),
+                           slice_begin(group->count, slice + 1, slices));
+}
+
 /* As on one host (host.c), nothing is read of another rank after its step has ended. */
 static bool after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
@@ -182,6 +196,8 @@ static bool after(struct sync_group *group, int rank, struct sync_times *times, 
         return false;
     begin = clock_seconds();
     bool ok = receive(group, rank, err);
+    if (ok)
+        end->sum_squares = squares_of_sums(group, rank);
     if (ok && group->method != SYNC_CENTRAL && rank != 0)
         memcpy(end->grads, group->ends[0].grads, group->count * sizeof(float));
     const bool updates = group->method != SYNC_CENTRAL || (rank == 0 && group->link->index == 0);

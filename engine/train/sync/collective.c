@@ -3,7 +3,44 @@
 
 #include "base/clock.h"
 #include "engine/train/sync/across.h"
+#include "engine/train/sync/sums.h"
 #include "engine/train/sync/transport.h"
+
+/* Squares of a rank's gradients, for the noise scale; a queue's come with the outcome of its pass.
+ */
+static bool add_squares(struct sync_group *group, int rank, enum pass_squares which, size_t begin,
+                        size_t end, struct error *err)
+{
+    struct sync_end *self = &group->ends[rank];
+    const struct backend *backend = self->backend;
+    double squares = 0;
+    if (begin == end)
+        return true;
+    if (self->queues)
+        return backend->plan_squares(self->device, self->replica, which, begin, end, err);
+    if (!backend->gradient_squares(self->device, self->replica, begin, end, &squares, err))
+        return false;
+    *(which == PASS_OWN_SQUARES ? &self->squares[rank] : &self->sum_squares) += squares;
+    return true;
+}
+
+/* As the device itself has computed them, from the end of bucket `first` - 1 on. */
+static bool add_own_squares(struct sync_group *group, int rank, int first, int end,
+                            struct error *err)
+{
+    return add_squares(group, rank, PASS_OWN_SQUARES, first > 0 ? group->bucket_ends[first - 1] : 0,
+                       end > 0 ? group->bucket_ends[end - 1] : 0, err);
+}
+
+/* Where all ranks have the sums each takes a slice of them. */
+static bool add_sum_squares(struct sync_group *group, int rank, struct error *err)
+{
+    const size_t count = group->ends[rank].replica->count;
+    if (group->method == SYNC_CENTRAL)
+        return rank != 0 || add_squares(group, rank, PASS_SUM_SQUARES, 0, count, err);
+    return add_squares(group, rank, PASS_SUM_SQUARES, slice_begin(count, rank, group->size),
+                       slice_begin(count, rank + 1, group->size), err);
+}
 
 bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct error *err)
 {
@@ -13,7 +50,8 @@ bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct er
     if (group->size == 1 || group->transport != SYNC_COLLECTIVE || !group->collective->overlaps ||
         !end->overlaps || group->sums_inside)
         return true;
-    if (!group->collective->reduce(group->device_group, rank, bucket, bucket + 1, err))
+    if (!add_own_squares(group, rank, bucket, bucket + 1, err) ||
+        !group->collective->reduce(group->device_group, rank, bucket, bucket + 1, err))
         return false;
     end->buckets = bucket + 1;
     return true;
@@ -25,9 +63,11 @@ static bool reduce_rest(struct sync_group *group, int rank, struct error *err)
     int first = end->buckets;
     end->buckets = group->bucket_count;
     return (first == group->bucket_count ||
-            group->collective->reduce(group->device_group, rank, first, group->bucket_count,
-                                      err)) &&
-           group->collective->finish(group->device_group, rank, err);
+            (add_own_squares(group, rank, first, group->bucket_count, err) &&
+             group->collective->reduce(group->device_group, rank, first, group->bucket_count,
+                                       err))) &&
+           group->collective->finish(group->device_group, rank, err) &&
+           add_sum_squares(group, rank, err);
 }
 
 /*

@@ -36,9 +36,13 @@ struct sync_end {
     struct replica *replica;
     float *grads;  /* what the host sums: the replica's own, or the stage */
     bool overlaps; /* buckets that are ready may be reduced at once; set before each pass */
+    bool queues;   /* the device queues passes; set likewise */
     int buckets;   /* of this step's that are being reduced */
     bool has_stage;
     atomic_bool waits; /* for other hosts */
+    /* Of this step, what this rank has added up while the numbers passed by: the squares of each
+     * rank's gradients, of those that it summed, and of the sums. */
+    double squares[SPEC_MAX_DEVICES], sum_squares;
 };
 
 struct across;

@@ -4,36 +4,26 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "engine/train/sync/sums.h"
 #include "engine/train/sync/transport.h"
 
-/* A block of sums that stays in the first-level cache while the ranks' gradients pass by. */
-enum { BLOCK = 2048 };
-
-/* grads[begin..end) of the first `ranks` become the sums over all, in the order of the ranks. */
-static void sum_gradients(const struct sync_group *group, int ranks, size_t begin, size_t end)
+/* grads[begin..end) of the first `ranks` become the sums over all, in the order of the ranks, and
+ * `by`, who sums, adds up their squares. */
+static void sum_gradients(const struct sync_group *group, int by, int ranks, size_t begin,
+                          size_t end)
 {
-    float sum[BLOCK];
-    for (size_t at = begin; at < end; at += BLOCK) {
-        size_t count = end - at < BLOCK ? end - at : BLOCK;
+    struct sync_end *adder = &group->ends[by];
+    float sum[SUM_BLOCK];
+    for (size_t at = begin; at < end; at += SUM_BLOCK) {
+        size_t count = end - at < SUM_BLOCK ? end - at : SUM_BLOCK;
         memcpy(sum, group->ends[0].grads + at, count * sizeof *sum);
-        for (int i = 1; i < group->size; i++) {
-            const float *grads = group->ends[i].grads + at;
-#pragma omp simd
-            for (size_t j = 0; j < count; j++)
-                sum[j] += grads[j];
-        }
+        adder->squares[0] += (double)sum_of_squares(sum, count);
+        for (int i = 1; i < group->size; i++)
+            adder->squares[i] += (double)add_gradients(sum, group->ends[i].grads + at, count);
+        adder->sum_squares += (double)sum_of_squares(sum, count);
         for (int i = 0; i < ranks; i++)
             memcpy(group->ends[i].grads + at, sum, count * sizeof *sum);
     }
-}
-
-/* Where slice `i` begins; slices are whole cache lines, so that no line has two writers. */
-static size_t slice_begin(const struct sync_group *group, int i)
-{
-    size_t lines = group->count / 16;
-    if (i == group->size)
-        return group->count;
-    return 16 * (lines * (size_t)i / (size_t)group->size);
 }
 
 /* No barrier after the second: the next backward pass starts after every rank has finished its
@@ -49,9 +39,10 @@ static bool after(struct sync_group *group, int rank, struct sync_times *times, 
         return false;
     begin = clock_seconds();
     if (method == SYNC_ALLREDUCE)
-        sum_gradients(group, group->size, slice_begin(group, rank), slice_begin(group, rank + 1));
+        sum_gradients(group, rank, group->size, slice_begin(group->count, rank, group->size),
+                      slice_begin(group->count, rank + 1, group->size));
     else if (rank == 0)
-        sum_gradients(group, 1, 0, group->count);
+        sum_gradients(group, 0, 1, 0, group->count);
     if (method != SYNC_CENTRAL && !sync_wait(group, rank, &inner_wait_s, err))
         return false;
     if (method == SYNC_REDUCE_BROADCAST && rank != 0)

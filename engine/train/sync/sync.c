@@ -2,6 +2,7 @@
 #include "engine/train/sync/sync.h"
 
 #include <math.h>
+#include <string.h>
 
 /*
  * Half of what is left each time: what is computed last is small, so little is left to wait for,
@@ -30,7 +31,10 @@ int sync_buckets(size_t count, size_t *ends)
 
 bool sync_before(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
-    group->ends[rank].buckets = 0;
+    struct sync_end *end = &group->ends[rank];
+    end->buckets = 0;
+    memset(end->squares, 0, (size_t)group->size * sizeof *end->squares);
+    end->sum_squares = 0;
     return !sync_is_needed(group) || !group->algorithm->before ||
            group->algorithm->before(group, rank, times, err);
 }
@@ -38,6 +42,14 @@ bool sync_before(struct sync_group *group, int rank, struct sync_times *times, s
 bool sync_after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
     return !sync_is_needed(group) || group->algorithm->after(group, rank, times, err);
+}
+
+void sync_squares(const struct sync_group *group, int rank, double *own, double *sum)
+{
+    *own = 0;
+    for (int i = 0; i < group->size; i++)
+        *own += group->ends[i].squares[rank];
+    *sum = group->ends[rank].sum_squares;
 }
 
 double sync_step_bytes(const struct sync_group *group)

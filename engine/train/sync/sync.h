@@ -12,6 +12,12 @@ int sync_buckets(size_t count, size_t *ends);
 bool sync_before(struct sync_group *group, int rank, struct sync_times *times, struct error *err);
 bool sync_after(struct sync_group *group, int rank, struct sync_times *times, struct error *err);
 
+/*
+ * After a step that is done everywhere: the squared norm of a rank's gradients before they were
+ * summed, and the rank's part of that of the sum, which is the sum over all ranks of all hosts.
+ */
+void sync_squares(const struct sync_group *group, int rank, double *own, double *sum);
+
 /* Bytes of gradients that every step reduces; 0 with one device. */
 double sync_step_bytes(const struct sync_group *group);
 

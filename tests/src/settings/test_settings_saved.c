@@ -126,6 +126,7 @@ START_TEST(everything_can_be_saved)
         {"train.order", "sequential"},
         {"train.augment", "flip-crop"},
         {"train.label_smoothing", "0.1"},
+        {"train.noise_every", "20"},
         {"train.checkpoint_every", "10m"},
         {"train.deterministic", "yes"},
         {"train.validation", "0.25"},

@@ -129,6 +129,8 @@ static const struct {
     {"clip-norm", "nan", NULL},
     {"label_smoothing", "0.1", "0.1"},
     {"label-smoothing", "1.1", NULL},
+    {"noise-every", "20", "20"},
+    {"noise-every", "-1", NULL},
     {"image-size", "32", "32"},
     {"image-size", "64x48", "64x48"},
     {"image-size", "48x48", "48"},

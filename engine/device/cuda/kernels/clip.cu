@@ -36,20 +36,21 @@ __global__ void square_sums(const float *grads, size_t quads, struct gradient_no
         norm->parts[blockIdx.x] = sum;
 }
 
-__global__ void sum_parts(struct gradient_norm *norm)
+__global__ void sum_parts(const struct gradient_norm *norm, double *squares)
 {
     const double sum = block_sum(norm->parts[threadIdx.x]);
     if (threadIdx.x == 0)
-        norm->squares = sum;
+        *squares = sum;
 }
 
 extern "C" cudaError_t kernel_gradient_squares(cudaStream_t s, size_t count, const float *grads,
-                                               struct gradient_norm *norm)
+                                               struct gradient_norm *norm, double *squares)
 {
     static_assert((int)CLIP_BLOCKS == (int)THREADS, "a block adds what each has added");
     const cudaError_t status =
         LAUNCH(square_sums, dim3(CLIP_BLOCKS), dim3(THREADS), 0, s, grads, count / QUAD, norm);
-    return status != cudaSuccess ? status : LAUNCH(sum_parts, dim3(1), dim3(THREADS), 0, s, norm);
+    return status != cudaSuccess ? status
+                                 : LAUNCH(sum_parts, dim3(1), dim3(THREADS), 0, s, norm, squares);
 }
 
 __global__ void clip_scale(const struct optimizer_step *step, struct gradient_norm *norm)

@@ -337,7 +337,8 @@ struct widen_span {
 };
 cudaError_t kernel_widen(cudaStream_t s, const struct widen_span *spans, int span_count);
 
-/* Of `count` gradients (a multiple of 4): the sum of their squares; then its root, or step->norm
+/* Of `count` gradients (a multiple of 4): the sum of their squares, which goes to *squares, also
+ * where that is pinned memory; then the root of norm->squares, or step->norm
  * where that is given, and what update_clip() makes of it for step->clip. All pointers are device
  * memory. */
 enum { CLIP_BLOCKS = 256 };
@@ -347,7 +348,7 @@ struct gradient_norm {
     float norm, scale;
 };
 cudaError_t kernel_gradient_squares(cudaStream_t s, size_t count, const float *grads,
-                                    struct gradient_norm *norm);
+                                    struct gradient_norm *norm, double *squares);
 cudaError_t kernel_gradient_norm(cudaStream_t s, const struct optimizer_step *step,
                                  struct gradient_norm *norm);
 

@@ -2,6 +2,7 @@
 #include "engine/device/cuda/pass/queue.h"
 
 #include "engine/device/cuda/pass/plan.h"
+#include "engine/device/cuda/replica/arenas.h"
 #include "engine/device/cuda/runtime/wait.h"
 
 /*
@@ -12,6 +13,13 @@
 
 bool cuda_queue_open(struct device *device, struct error *err)
 {
+    double *squares;
+    if (!cuda_check(
+            cudaMallocHost((void **)&squares, PASSES_QUEUED * PASS_SQUARE_SUMS * sizeof *squares),
+            "pinned memory", err))
+        return false;
+    for (int i = 0; i < PASSES_QUEUED; i++)
+        device->passes[i].squares = squares + (size_t)i * PASS_SQUARE_SUMS;
     for (int i = 0; i < PASSES_QUEUED; i++)
         for (int moment = 0; moment < PASS_MOMENTS; moment++)
             if (!cuda_check(
@@ -27,6 +35,8 @@ void cuda_queue_close(struct device *device)
         for (int moment = 0; moment < PASS_MOMENTS; moment++)
             if (device->passes[i].at[moment])
                 cudaEventDestroy(device->passes[i].at[moment]);
+    if (device->passes[0].squares)
+        cudaFreeHost(device->passes[0].squares);
 }
 
 static bool mark(struct device *device, struct queued_pass *pass, enum pass_moment moment,
@@ -46,6 +56,7 @@ bool cuda_queue_begin(struct device *device, struct plan *plan, int *slot, struc
     *slot = (int)(device->queued % PASSES_QUEUED);
     struct queued_pass *pass = &device->passes[*slot];
     pass->plan = plan;
+    pass->square_count = 0;
     for (int moment = 0; moment < PASS_MOMENTS; moment++)
         pass->marked[moment] = false;
     if (!mark(device, pass, PASS_BEGUN, err))
@@ -57,6 +68,22 @@ bool cuda_queue_begin(struct device *device, struct plan *plan, int *slot, struc
 void cuda_queue_undo(struct device *device)
 {
     device->queued--;
+}
+
+bool cuda_plan_squares(struct device *device, const struct replica *replica,
+                       enum pass_squares which, size_t begin, size_t end, struct error *err)
+{
+    const struct cuda_replica *r = (const struct cuda_replica *)replica;
+    struct queued_pass *pass =
+        &device->passes[(device->queued + PASSES_QUEUED - 1) % PASSES_QUEUED];
+    if (device->queued == device->taken || pass->square_count == PASS_SQUARE_SUMS)
+        return error_set(err, ERROR_FAILED, "%s: no pass is queued that wants squares",
+                         device->name);
+    pass->square_kinds[pass->square_count] = which;
+    return cuda_check(kernel_gradient_squares(device->stream, end - begin, r->base.grads + begin,
+                                              r->norm, pass->squares + pass->square_count++),
+                      "squares of the gradients", err) ||
+           error_prefix(err, "%s", device->name);
 }
 
 bool cuda_plan_mark(struct device *device, enum pass_moment moment, struct error *err)
@@ -100,6 +127,8 @@ bool cuda_plan_take(struct device *device, struct pass_outcome *out, struct erro
         (pass->plan->times.on &&
          !step_times_take(&pass->plan->times, 0, pass->plan->times.count, err)))
         return error_prefix(err, "%s", device->name);
+    for (int i = 0; i < pass->square_count; i++)
+        out->squares[pass->square_kinds[i]] += pass->squares[i];
     if (pass->plan->core.logits_rows > 0)
         out->result = pass_take(&pass->plan->pass, slot);
     device->taken++;

@@ -15,5 +15,7 @@ bool cuda_queue_open(struct device *device, struct error *err);
 void cuda_queue_close(struct device *device);
 
 /* For struct backend. */
+bool cuda_plan_squares(struct device *device, const struct replica *replica,
+                       enum pass_squares which, size_t begin, size_t end, struct error *err);
 bool cuda_plan_mark(struct device *device, enum pass_moment moment, struct error *err);
 bool cuda_plan_take(struct device *device, struct pass_outcome *out, struct error *err);

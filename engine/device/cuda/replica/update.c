@@ -30,9 +30,9 @@ static bool send_step(struct device *device, struct cuda_replica *r,
 static bool queue_squares(struct device *device, const struct cuda_replica *r, size_t begin,
                           size_t end, struct error *err)
 {
-    return cuda_check(
-        kernel_gradient_squares(device->stream, end - begin, r->base.grads + begin, r->norm),
-        "squares of the gradients", err);
+    return cuda_check(kernel_gradient_squares(device->stream, end - begin, r->base.grads + begin,
+                                              r->norm, &r->norm->squares),
+                      "squares of the gradients", err);
 }
 
 bool cuda_gradient_squares(struct device *device, const struct replica *replica, size_t begin,

@@ -5,9 +5,15 @@
 #include "engine/device/cuda/libraries/api.h"
 #include "engine/device/device.h"
 
+/* So many sums of squares may be asked for in a pass: of each bucket, and of their sums. */
+enum { PASS_SQUARE_SUMS = 64 };
+
 /* A pass that was queued and not yet taken (pass/queue.h). */
 struct queued_pass {
     struct plan *plan;
+    double *squares; /* pinned memory: those that were asked for, in their order */
+    enum pass_squares square_kinds[PASS_SQUARE_SUMS];
+    int square_count;
     cudaEvent_t at[PASS_MOMENTS];
     bool marked[PASS_MOMENTS];
 };

@@ -113,6 +113,7 @@ static const struct {
     {"devices=cuda:0-1 sync-bn=yes", 64, SIMGPU_LAZY},
     /* Each step with a rate of its own. */
     {"devices=cuda:0 lr-schedule=cosine warmup=1", 64, SIMGPU_LAZY},
+    {"devices=cuda:0 noise-every=2", 2, SIMGPU_LAZY},
     {"devices=cuda:0-1 lr-schedule=one-cycle", 2, SIMGPU_SHUFFLE},
 };
 

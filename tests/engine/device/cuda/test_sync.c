@@ -77,6 +77,36 @@ START_TEST(replicas_equal_one_device)
 }
 END_TEST
 
+/* By two steps of 64 rows. */
+static double noise_of(const char *devices, const char *more)
+{
+    char *settings = format("dtype=f32 max-steps=2 order=sequential batch=64 test-rows=10 devices=%s %s",
+                            devices, more);
+    struct outcome outcome = train("plain", settings);
+    outcome_free(&outcome);
+    free(settings);
+    return outcome.noise;
+}
+
+/* The noise of the gradients is measured on the way, by kernels between the sums or by the host;
+ * one GPU measures it by halves. */
+START_TEST(noise_is_that_of_cpu_devices)
+{
+    const char *devices = lots[_i].devices;
+    const int count = _i == 0 ? 1 : (_i - 1) % 2 + 2;
+    machine(false);
+    const double expected = count == 1 ? noise_of("cpu:0", "noise-every=1")
+                                       : noise_of(count == 2 ? "cpu:0-1" : "cpu:0-2", "");
+    ck_assert_double_gt(expected, 0);
+    for (int method = 0; method < 3; method++) {
+        char *more = format("sync=%s noise-every=%d", methods[method], count == 1);
+        ck_assert_double_eq_tol(noise_of(devices, more) / expected, 1, 1e-3);
+        free(more);
+    }
+    check_machine();
+}
+END_TEST
+
 #ifdef HAVE_NCCL
 
 struct counted {
@@ -230,6 +260,7 @@ int main(void)
 {
     Suite *suite = suite_create("cuda_sync");
     TCase *tcase = add_parallel_case(suite, "runs");
+    tcase_add_loop_test(tcase, noise_is_that_of_cpu_devices, 0, LOTS);
     tcase_add_loop_test(tcase, replicas_equal_one_device, 0, 2 * LOTS);
 #ifdef HAVE_NCCL
     tcase_add_loop_test(tcase, batchnorm_sums_stay_on_the_gpus, 0, 2);

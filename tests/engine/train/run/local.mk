@@ -2,7 +2,7 @@ if HAVE_CHECK
 check_PROGRAMS += %D%/test_run %D%/test_results %D%/test_control %D%/test_command \
 	%D%/test_live_change %D%/test_load_balance %D%/test_parallel %D%/test_unequal \
 	%D%/test_checkpoints %D%/test_resume %D%/test_schedule %D%/test_validation %D%/test_pipeline %D%/test_tensor \
-	%D%/test_hosts %D%/test_hosts_control %D%/test_hosts_resume
+	%D%/test_hosts %D%/test_hosts_control %D%/test_hosts_resume %D%/test_noise
 run_fixture = %D%/fixture.c %D%/fixture.h tests/recorder.c tests/recorder.h \
 	tests/fakes/fake_backend.c tests/fakes/fake_backend.h
 parallel_fixture = %D%/parallel_fixture.c %D%/parallel_fixture.h \
@@ -65,4 +65,7 @@ hosts_fixture = %D%/hosts_fixture.c %D%/hosts_fixture.h \
 %C%_test_hosts_resume_SOURCES = %D%/test_hosts_resume.c $(hosts_fixture)
 %C%_test_hosts_resume_LDFLAGS = $(%C%_test_parallel_LDFLAGS)
 %C%_test_hosts_resume_LDADD = $(%C%_test_unequal_LDADD)
+%C%_test_noise_SOURCES = %D%/test_noise.c $(hosts_fixture)
+%C%_test_noise_LDFLAGS = $(%C%_test_parallel_LDFLAGS)
+%C%_test_noise_LDADD = $(%C%_test_unequal_LDADD)
 endif

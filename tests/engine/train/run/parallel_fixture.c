@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/rng.h"
 #include "engine/model/file.h"
 #include "engine/weights/file.h"
@@ -109,7 +110,7 @@ void parallel_begin(struct recorder *rec, const char *model, const char *setting
 
 struct outcome parallel_outcome(const struct recorder *rec)
 {
-    struct outcome outcome = {.net = NULL};
+    struct outcome outcome = {.noise = NAN};
     struct error err = ERROR_INIT;
     struct net_shape shape = {1, SIDE, SIDE};
     ck_assert_msg(net_load(rec->spec.model, shape, CLASSES, &outcome.net, &err) &&
@@ -121,8 +122,11 @@ struct outcome parallel_outcome(const struct recorder *rec)
         outcome.test_acc = recorder_number(recorder_event(rec, "end", 0), "test_acc");
     }
     outcome.share_changes = recorder_count(rec, "shares");
-    if (recorder_count(rec, "epoch"))
-        outcome.train_loss = recorder_number(recorder_event(rec, "epoch", -1), "train_loss");
+    if (recorder_count(rec, "epoch")) {
+        const json_t *epoch = recorder_event(rec, "epoch", -1);
+        outcome.train_loss = recorder_number(epoch, "train_loss");
+        outcome.noise = member_number(epoch, "noise_scale");
+    }
     return outcome;
 }
 

@@ -45,6 +45,7 @@ struct outcome {
     struct net *net;
     struct weights weights;
     double train_loss, test_loss, test_acc;
+    double noise;      /* scale of the gradients'; NAN: not told */
     int share_changes; /* how often `split auto` has changed the shares */
 };
 

@@ -347,7 +347,8 @@ static void gradient_norm_of(const double *g, size_t count, float clip, struct g
 {
     const struct optimizer_step step = {.clip = clip};
     struct gradient_norm *norm = cuda_memory(NULL, sizeof *norm);
-    cuda_done(kernel_gradient_squares(cuda_stream, count, cuda_vector(g, count), norm));
+    cuda_done(
+        kernel_gradient_squares(cuda_stream, count, cuda_vector(g, count), norm, &norm->squares));
     cuda_done(kernel_gradient_norm(cuda_stream, cuda_memory(&step, sizeof step), norm));
     ck_assert_int_eq(cudaMemcpy(got, norm, sizeof *got, cudaMemcpyDeviceToHost), cudaSuccess);
 }
