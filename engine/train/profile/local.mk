@@ -1,4 +1,5 @@
 libtrain_a_SOURCES += \
+	%D%/confusion.c %D%/confusion.h \
 	%D%/metrics.c %D%/metrics.h \
 	%D%/json.c %D%/json.h \
 	%D%/noise.c %D%/noise.h \

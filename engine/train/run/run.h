@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/train/hosts/link.h"
+#include "engine/train/profile/confusion.h"
 #include "engine/train/run/control.h"
-#include "engine/train/step/confusion.h"
 #include "spec/spec.h"
 
 /*

@@ -2,7 +2,6 @@ libtrain_a_SOURCES += \
 	%D%/activity.c %D%/activity.h \
 	%D%/best.c %D%/best.h \
 	%D%/chance.c %D%/chance.h \
-	%D%/confusion.c %D%/confusion.h \
 	%D%/evaluation.c %D%/evaluation.h \
 	%D%/halves.c %D%/halves.h \
 	%D%/outcome.c %D%/outcome.h \

@@ -5,10 +5,10 @@
 
 #include "engine/net/slice.h"
 #include "engine/net/stage.h"
+#include "engine/train/profile/confusion.h"
 #include "engine/train/profile/profile.h"
 #include "engine/train/split/shares.h"
 #include "engine/train/step/activity.h"
-#include "engine/train/step/confusion.h"
 #include "engine/train/step/strategy.h"
 #include "engine/train/step/worker.h"
 #include "engine/train/step/workload.h"

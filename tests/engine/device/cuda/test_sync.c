@@ -80,8 +80,9 @@ END_TEST
 /* By two steps of 64 rows. */
 static double noise_of(const char *devices, const char *more)
 {
-    char *settings = format("dtype=f32 max-steps=2 order=sequential batch=64 test-rows=10 devices=%s %s",
-                            devices, more);
+    char *settings =
+        format("dtype=f32 max-steps=2 order=sequential batch=64 test-rows=10 devices=%s %s",
+               devices, more);
     struct outcome outcome = train("plain", settings);
     outcome_free(&outcome);
     free(settings);

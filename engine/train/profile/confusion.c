@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/train/step/confusion.h"
+#include "engine/train/profile/confusion.h"
 
 #include <stdlib.h>
 #include <string.h>
