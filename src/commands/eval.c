@@ -6,6 +6,7 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "cli/saved.h"
 #include "client/session.h"
@@ -45,7 +46,8 @@ static void show_progress(struct evaluation *evaluation, const json_t *progress)
     struct bar bar = {.share = all > 0 ? done / all : NAN};
     struct figure f[2];
     snprintf(bar.left, sizeof bar.left, "%.20s", phase);
-    bar_add(&bar, 1, "%s of %s rows", figure_whole(&f[0], done), figure_whole(&f[1], all));
+    bar_add(&bar, 1, "%s of %s row%s", figure_whole(&f[0], done), figure_whole(&f[1], all),
+            plural(all));
     bar_draw(&evaluation->line, &bar);
     fflush(stdout);
 }
@@ -76,7 +78,7 @@ static void print_result(const json_t *result)
     print("test acc %s, loss %s, %.0f rows in %s s on %s: %s on %s\n",
           figure_fixed(&accuracy, member_number(result, "test_acc"), 4),
           figure_fixed(&loss, member_number(result, "test_loss"), 4),
-          member_number(result, "test_rows"),
+          member_number(result, "test_rows"), plural(member_number(result, "test_rows")),
           figure_seconds(&seconds, member_number(result, "seconds")),
           device_names_short(devices, sizeof devices, json_object_get(result, "devices")),
           member_text(result, "model"), member_text(result, "data"));

@@ -240,5 +240,5 @@ bool lr_schedule_check(const struct lr_schedule *schedule, long epochs, struct e
            error_set(err, ERROR_USAGE,
                      "warmup %g is longer than the run of %ld epoch%s: choose a shorter one, or "
                      "more epochs",
-                     schedule->warmup, epochs, epochs == 1 ? "" : "s");
+                     schedule->warmup, epochs, plural(epochs));
 }

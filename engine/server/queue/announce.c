@@ -17,10 +17,10 @@ char *announce_describe(const struct spec *spec)
 {
     char *devices = device_list_text(&spec->devices);
     char *shape = lr_is_constant(&spec->schedule) ? NULL : lr_schedule_text(&spec->schedule);
-    char *text = text_format("%s on %s, %s, batch %ld, lr %g%s%s, %ld epoch%s",
-                             or_unknown(spec->model), or_unknown(spec->data), or_unknown(devices),
-                             spec->batch, spec->lr, shape ? ", " : "", shape ? shape : "",
-                             spec->epochs, spec->epochs == 1 ? "" : "s");
+    char *text =
+        text_format("%s on %s, %s, batch %ld, lr %g%s%s, %ld epoch%s", or_unknown(spec->model),
+                    or_unknown(spec->data), or_unknown(devices), spec->batch, spec->lr,
+                    shape ? ", " : "", shape ? shape : "", spec->epochs, plural(spec->epochs));
     free(shape);
     free(devices);
     return text;

@@ -267,7 +267,7 @@ static bool check_resumable(const struct run *run, const struct checkpoint_place
         return error_set(err, ERROR_USAGE,
                          "the run has done %ld steps already and would end after step %ld: give "
                          "it more epochs",
-                         place->steps, run->live.total_steps);
+                         place->steps, plural(place->steps), run->live.total_steps);
     if (place->epoch.steps > run->work.steps_per_epoch)
         return error_set(err, ERROR_FAILED, "the checkpoint is of another run");
     return true;
