@@ -307,7 +307,7 @@ class FakeEngine:
             raise ValueError("'when' must be step, epoch, now or never")
         if run['status'] == 'queued' and when != 'never':
             self.queue.remove(run['run'])
-            self._finish(run, 'stopped', None)
+            self._finish(run, 'cancelled', None)
         elif self._is_running(run):
             if when in ('epoch', 'never') and (when == 'epoch') != run['stop_after_epoch']:
                 run['stop_after_epoch'] = self.live['stop_after_epoch'] = when == 'epoch'

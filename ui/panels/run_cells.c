@@ -18,6 +18,7 @@ enum style run_status_style(enum run_status status)
         return STYLE_GOOD;
     case RUN_PAUSED:
     case RUN_STOPPED:
+    case RUN_CANCELLED:
     case RUN_INTERRUPTED:
     case RUN_LOST:
         return STYLE_WARNING;

@@ -12,8 +12,8 @@
 
 #define STEPS_KEPT 20000
 
-static const char *const status_names[] = {"queued",  "running", "done",
-                                           "stopped", "failed",  "interrupted"};
+static const char *const status_names[] = {"queued",    "running", "done",       "stopped",
+                                           "cancelled", "failed",  "interrupted"};
 
 struct record *record_new(long number, struct spec *spec)
 {

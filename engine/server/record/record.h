@@ -28,6 +28,7 @@ enum record_status {
     RUN_RUNNING,
     RUN_DONE,
     RUN_STOPPED,
+    RUN_CANCELLED, /* taken out of the queue before it ever began */
     RUN_FAILED,
     RUN_INTERRUPTED, /* its engine or a host of it crashed or was killed */
 };
@@ -78,7 +79,7 @@ bool record_read_events(struct event_buffer *buffer, const json_t *events);
  */
 bool record_rewind(struct record *record, const struct checkpoint_place *place);
 
-/* "queued", "running", "paused", "done", "stopped", "failed" or "interrupted". */
+/* "queued", "running", "paused", "done", "stopped", "cancelled", "failed" or "interrupted". */
 const char *record_status_name(const struct record *record);
 
 /* Is it to stop after the running epoch? */

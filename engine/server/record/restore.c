@@ -27,7 +27,10 @@ static enum record_status status_of(const json_t *object)
     static const struct {
         const char *name;
         enum record_status status;
-    } known[] = {{"done", RUN_DONE}, {"stopped", RUN_STOPPED}, {"failed", RUN_FAILED}};
+    } known[] = {{"done", RUN_DONE},
+                 {"stopped", RUN_STOPPED},
+                 {"cancelled", RUN_CANCELLED},
+                 {"failed", RUN_FAILED}};
     const char *name = json_string_value(json_object_get(object, "status"));
     for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].name) == 0)

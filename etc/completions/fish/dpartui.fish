@@ -377,7 +377,7 @@ complete -c dpartui -n "__dpartui_command 'runs'" -l limit -x -d 'at most N: the
 complete -c dpartui -n "__dpartui_command 'runs'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'only of this network'
 complete -c dpartui -n "__dpartui_command 'runs'" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'only on these data'
 complete -c dpartui -n "__dpartui_command 'runs'" -l devices -x -a "(__dpartui_offer 'devices' '' ',' 'all')" -d 'only on these devices'
-complete -c dpartui -n "__dpartui_command 'runs'" -l status -x -a "(__dpartui_offer '' '' '' 'queued' 'running' 'paused' 'done' 'stopped' 'failed' 'interrupted')" -d 'only done, failed, interrupted...'
+complete -c dpartui -n "__dpartui_command 'runs'" -l status -x -a "(__dpartui_offer '' '' '' 'queued' 'running' 'paused' 'done' 'stopped' 'cancelled' 'failed' 'interrupted')" -d 'only done, failed, interrupted...'
 complete -c dpartui -n "__dpartui_command 'runs'" -l tag -x -d 'only with this tag'
 complete -c dpartui -n "__dpartui_command 'runs'" -l since -x -d 'only later: 2026-11-20, \'2026-11-20 14:30\', 12h, 7d'
 complete -c dpartui -n "__dpartui_command 'runs'" -l until -x -d 'only until then'

@@ -92,14 +92,14 @@ START_TEST(runs_wait_their_turn)
     json_decref(state);
     tell(client, "stop", of_run(second));
     tell(client, "stop", of_run(first));
-    expect_end(client, second, "stopped");
+    expect_end(client, second, "cancelled");
     expect_end(client, first, "stopped");
     expect_end(client, third, "done");
     json_t *runs = ask(client, "runs", NULL);
     ck_assert_uint_eq(json_array_size(runs), 3);
+    static const char *const ends[] = {"stopped", "cancelled", "done"};
     for (int i = 0; i < 3; i++)
-        ck_assert_str_eq(string_of(json_array_get(runs, (size_t)i), "status"),
-                         i < 2 ? "stopped" : "done");
+        ck_assert_str_eq(string_of(json_array_get(runs, (size_t)i), "status"), ends[i]);
     json_decref(runs);
     client_close(client);
 }
