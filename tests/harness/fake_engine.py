@@ -103,6 +103,12 @@ class FakeEngine:
             for client in self.clients:
                 client.shutdown(socket.SHUT_RDWR)
 
+    def leave(self):
+        """As when it is told to end."""
+        with self.lock:
+            self._send(self.clients, {'jsonrpc': '2.0', 'method': 'leaving', 'params': {}})
+        self.close()
+
     @staticmethod
     def _device(name):
         gpu, number = name.startswith('cuda'), int(name.split(':')[1])
