@@ -150,6 +150,7 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
         return error_memory(err, "run");
     record->spec = *spec;
     record->epochs = spec->epochs;
+    record->lr = spec->lr;
     *spec = old; /* for the caller to release */
     record->resumes = steps >= 0;
     record->resume_steps = steps > 0 ? steps : 0;

@@ -24,6 +24,7 @@ struct record *record_new(long number, struct spec *spec)
     record->status = RUN_QUEUED;
     record->spec = *spec;
     record->epochs = spec->epochs;
+    record->lr = spec->lr;
     spec_init(spec);
     run_control_init(&record->control);
     event_buffer_init(&record->events, STEPS_KEPT, RECORD_MARKS);
@@ -205,6 +206,7 @@ static void reset_for_rerun(struct record *record, long steps)
         curve->count--;
     curve->open.steps = 0;
     record->epochs_done = record->epochs_received = record->retunes = 0;
+    record->lr = record->spec.lr;
     record->seconds = 0;
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
     record->val_acc = record->best_val_acc = NAN;
@@ -225,6 +227,7 @@ static void take_place(struct record *record, const struct checkpoint_place *pla
     if (record->epochs_done != place->epochs)
         record->train_acc = record->samples_per_s = NAN;
     record->epochs_done = record->epochs_received = place->epochs;
+    record->lr = place->lr;
     record->seconds = place->train_s;
     record->s_per_epoch = place->epochs > 0 ? place->train_s / (double)place->epochs : NAN;
     record->test_acc = place->test_acc;
@@ -269,5 +272,6 @@ void record_set_progress(struct record *record, const struct run_progress *progr
     record->progress = *progress;
     record->progress.devices = record->device;
     record->progress.device_count = count;
+    record->lr = progress->run_lr;
     record->has_progress = true;
 }

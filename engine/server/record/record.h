@@ -54,6 +54,7 @@ struct record {
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */
     long params, epochs, epochs_done, retunes;
+    double lr;                    /* that the schedule takes shares of, as live changes have it */
     long epochs_received;         /* over which `seconds` were summed: events may have been lost */
     double val_acc, best_val_acc; /* NAN: it has no validation rows */
     double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;

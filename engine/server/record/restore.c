@@ -47,6 +47,8 @@ static void take_figures(struct record *record, const json_t *object)
     record->params = (long)member_integer(object, "params");
     record->epochs = (long)member_integer(object, "epochs");
     record->epochs_done = record->epochs_received = (long)member_integer(object, "epochs_done");
+    record->lr =
+        json_is_number(json_object_get(object, "lr")) ? member_number(object, "lr") : record->lr;
     record->retunes = (long)member_integer(object, "retunes");
     record->train_acc = member_number(object, "train_acc");
     record->test_acc = member_number(object, "test_acc");
