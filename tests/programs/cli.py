@@ -172,8 +172,7 @@ class Usage(Case):
                 (["model", "no-such-model"], "no-such-model"),
                 (["fetch", "everything"], "everything"),
                 (["runs", "--jsno"], "--json"),
-                (["export"], "RUN..."),
-                (["export", "1"], "--csv")):
+                (["export"], "RUN...")):
             with self.subTest(arguments=arguments):
                 self.assertIn(says, self.bad(2, *arguments))
 

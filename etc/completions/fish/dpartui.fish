@@ -401,7 +401,7 @@ complete -c dpartui -n "__dpartui_command 'show'" -l host -x -a "(__dpartui_offe
 complete -c dpartui -n "__dpartui_command 'show'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'show'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'show' 1 --svg-step --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
-complete -c dpartui -n "__dpartui_command 'export'" -l csv -d 'a table of the epochs'
+complete -c dpartui -n "__dpartui_command 'export'" -l csv -d 'a table of the epochs; as without an option'
 complete -c dpartui -n "__dpartui_command 'export'" -l points -d 'csv: the finer curve between the epochs instead'
 complete -c dpartui -n "__dpartui_command 'export'" -l json -d 'all that is kept, an array of runs'
 complete -c dpartui -n "__dpartui_command 'export'" -l svg -d 'the curves as a picture'
