@@ -98,7 +98,7 @@ START_TEST(rows_are_the_pictures)
     ck_assert_int_eq(a.width, 8);
     ck_assert_str_eq(a.classes[0], "cat");
     ck_assert_str_eq(a.classes[1], "dog");
-    ck_assert_str_eq(a.choices, "grey; 1 other files left out");
+    ck_assert_str_eq(a.choices, "grey; 1 other file left out");
     ck_assert_ptr_null(a.remarks[0]);
     int seen[256] = {0};
     for (int row = 0; row < 11; row++) {
