@@ -316,7 +316,7 @@ class Training(Case):
         self.assertEqual(len(lines), 4)
         for number, line in enumerate(lines[:3], 1):
             self.assertRegex(line, rf"^epoch {number}/3  loss \d")
-        self.assertRegex(lines[3], r"^test acc \d\.\d{3}, [\d.]+ s/epoch, \d+ samples/s on "
+        self.assertRegex(lines[3], r"^test acc \d\.\d{3}, [\d.]+ s/epoch, [\d.]+[kM]? samples/s on "
                                    r"\[cpu:0, cpu:1\]$")
 
     def test_devices_of_unequal_speed(self):
