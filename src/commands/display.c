@@ -233,6 +233,16 @@ static void describe_wait(const struct display *display, struct bar *bar, const 
         snprintf(bar->left, sizeof bar->left, "run %ld waits", display->run);
 }
 
+/* Of the epoch so far. */
+static void add_training(struct bar *bar, const json_t *run)
+{
+    const double loss = member_number(run, "train_loss");
+    struct figure f[2];
+    if (isfinite(loss))
+        bar_add(bar, 1, "loss %s  acc %s", figure_fixed(&f[0], loss, 3),
+                figure_fixed(&f[1], member_number(run, "train_acc"), 3));
+}
+
 static void describe_run(const struct display *display, struct bar *bar, const json_t *run)
 {
     struct figure text;
@@ -251,6 +261,7 @@ static void describe_run(const struct display *display, struct bar *bar, const j
              member_number(run, "epochs"));
     bar->share = total > 0 ? step / total : NAN;
     bar_add(bar, 3, "step %.0f/%.0f", step, total);
+    add_training(bar, run);
     if (display->stopping)
         bar_add(bar, 0, "stopping");
     else if (strcmp(member_text(run, "status"), "paused") == 0)
@@ -258,9 +269,9 @@ static void describe_run(const struct display *display, struct bar *bar, const j
     else if (json_is_true(json_object_get(run, "stop_after_epoch")))
         bar_add(bar, 1, "stops after this epoch");
     else if (strcmp(phase, "eval") == 0)
-        bar_add(bar, 1, "evaluating");
+        bar_add(bar, 2, "evaluating");
     else if (strcmp(phase, "save") == 0)
-        bar_add(bar, 1, "saving");
+        bar_add(bar, 2, "saving");
     else if (member_number(run, "samples_per_s") > 0)
         bar_add(bar, 2, "%s samples/s", figure_count(&text, member_number(run, "samples_per_s")));
     if (!display->stopping && isfinite(member_number(run, "eta_s")))

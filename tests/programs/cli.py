@@ -561,7 +561,7 @@ class Signals(Case):
         state = {"sent": False}
 
         def talk(fd, output):
-            if not state["sent"] and "\repoch" in output:
+            if not state["sent"] and re.search("\repoch[^\r]*loss", output):
                 os.write(fd, b"\x03")
                 state["sent"] = True
             return True
@@ -575,6 +575,26 @@ class Signals(Case):
         for bar in bars:
             self.assertLess(len(bar), 80)
         self.assertTrue(any("[" in bar and len(bar) < 70 for bar in bars), bars)
+        self.assertTrue(any(re.match(r"epoch \d+/1000000  .*loss \d\.\d{3}  acc \d\.\d{3}", bar)
+                            for bar in bars), bars)
+
+    def test_lines_fit_the_terminal(self):
+        job = ["train", "--model", "linear", "--data", "glyphs", "--train-rows", "200",
+               "--test-rows", "100", "--batch", "20", "--epochs", "10", "--validation", "0.2",
+               "--save-best", self.path("w"), "--warmup", "1", "--lr-schedule", "cosine"]
+        output, status = self.on_terminal(80, job, lambda fd, out: True)
+        self.assertEqual(status, 0, output)
+        lines = re.sub("\r[^\r\n]*\x1b\\[K", "", output).replace("\r", "").splitlines()
+        for line in lines:
+            self.assertLessEqual(len(line), 80, line)
+        self.assertTrue([line for line in lines if line.startswith("  ")], lines)
+        text = re.sub("\n  ", " ", "\n".join(lines))
+        self.assertRegex(text, r"run 1: linear \(.* parameters\) on glyphs, batch 20, lr \S+, "
+                               r"cosine, warmup 1, ")
+        self.assertRegex(text, r"epoch 10/10  loss \d\.\d{4}  acc \d\.\d{3}  val acc \d\.\d{3}  "
+                               r"\S+ s  \S+ samples/s\n")
+        self.assertRegex(text, r"validation acc 0\.\d+, test acc 0\.\d+ with the best weights, of "
+                               r"epoch \d+, \S+ s/epoch, \S+ samples/s on \[cpu:0\]$")
 
     def test_the_run_survives_its_terminal(self):
         _, status = self.on_terminal(80, ["train", *ENDLESS], lambda fd, out: "epoch" not in out)
