@@ -28,9 +28,8 @@ PATIENCE = 180.0
 # Some milliseconds, and a run that nobody will see the end of.
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
-COMMANDS = ["train", "eval", "predict", "compare", "devices", "model", "runs", "show", "export", "stop", "check", "fetch",
-            "completion",
-            "engine", "screen"]
+COMMANDS = ["train", "follow", "eval", "predict", "compare", "devices", "model", "runs", "show",
+            "export", "stop", "check", "fetch", "completion", "engine", "screen"]
 
 
 def has_ended(pid):
@@ -508,6 +507,29 @@ class Signals(Case):
             self.assertEqual(self.status_of(run), "running")
             self.good("stop", str(run))
             self.wait_status(run, "stopped")
+
+    def test_a_run_is_followed_and_left(self):
+        self.assertIn("no engine is running", self.bad(1, "follow", "1"))
+        self.good("train", *ENDLESS, "--detach")
+        child = self.start("follow", "1")
+        self.assertRegex(child.stdout.readline(), r"^epoch +1/1000000  loss ")
+        child.send_signal(signal.SIGINT)
+        _, err = self.finish(child, 1)
+        self.assertEqual(err, "dpartui: run 1 continues\n")
+        self.assertEqual(self.status_of(1), "running")
+        self.good("stop", "1", "--now")
+        self.wait_status(1, "stopped")
+        self.assertIn("run 1 was stopped", self.bad(1, "follow", "1"))
+        self.good("train", *SHORT)
+        self.assertEqual(len(self.good("follow", "2").splitlines()), 4)
+        events = [json.loads(line) for line in self.good("follow", "2", "--json").splitlines()]
+        self.assertEqual((events[0]["event"], events[-1]["status"]), ("run", "done"))
+        self.assertIn("no run 9", self.bad(1, "follow", "9"))
+
+    def test_a_detached_run_names_what_follows_it(self):
+        output, _ = self.on_terminal(80, ["train", *ENDLESS, "--detach"], lambda fd, out: True)
+        self.assertEqual(output.replace("\r", ""),
+                         "1\ndpartui: 'dpartui follow 1' shows its progress\n")
 
     def test_a_private_run_survives_a_hang_up(self):
         child = self.follow(*ENDLESS, "--foreground", "--max-steps", "3000")

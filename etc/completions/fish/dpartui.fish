@@ -82,6 +82,7 @@ end
 complete -c dpartui -e
 complete -c dpartui -f
 complete -c dpartui -n __dpartui_first -a train -d 'Submit a run and follow it to its end'
+complete -c dpartui -n __dpartui_first -a follow -d 'Show the progress of a run that waits or trains'
 complete -c dpartui -n __dpartui_first -a eval -d 'Test saved weights: accuracy and loss on the test rows'
 complete -c dpartui -n __dpartui_first -a predict -d 'What saved weights take pictures for: the class of each PNG or JPEG file'
 complete -c dpartui -n __dpartui_first -a compare -d 'Train with several numbers of devices, strategies or other settings, and compare'
@@ -227,6 +228,11 @@ complete -c dpartui -n "__dpartui_command 'train'" -l foreground -d 'train in a 
 complete -c dpartui -n "__dpartui_command 'train'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'train'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'train'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_command 'follow'" -l json -d 'print the events as JSON, one object a line'
+complete -c dpartui -n "__dpartui_command 'follow'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
+complete -c dpartui -n "__dpartui_command 'follow'" -s h -l help -d 'show this help'
+complete -c dpartui -n "__dpartui_command 'follow'" -l version -d 'show the version'
+complete -c dpartui -n "__dpartui_argument 'follow' 1 --host" -f -k -a "(__dpartui_offer 'live-runs' '' '')"
 complete -c dpartui -n "__dpartui_command 'eval'" -l run -x -a "(__dpartui_offer 'runs' '' '')" -d 'the newest checkpoint of this run instead of a file'
 complete -c dpartui -n "__dpartui_command 'eval'" -l best -d 'with --run: the checkpoint of its best epoch'
 complete -c dpartui -n "__dpartui_command 'eval'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'network; weights that dpartui saved know theirs'
