@@ -172,8 +172,8 @@ static bool take_epochs(struct lr_schedule *schedule, const char *text, const ch
             break;
     }
     return **at != ',' ||
-           error_set(err, ERROR_USAGE, "lr-schedule '%.60s' has more than %d numbers of epochs",
-                     text, most);
+           error_set(err, ERROR_USAGE, "lr-schedule '%.60s' has more than %d number%s of epochs",
+                     text, most, plural(most));
 }
 
 static bool take_value(struct lr_schedule *schedule, const char *text, const char *at,
