@@ -133,6 +133,13 @@ class Eval(unittest.TestCase):
             recipe = note["recipe"]
             self.assertEqual((recipe["epochs"], recipe["batch"], recipe["lr"],
                               recipe["optimizer"]), (2, 50, 0.05, "sgd"))
+        # A run that begins with them is of the same network and data, unless others are named.
+        self.good("train", "--init", "w.safetensors", "--epochs", "1", "--max-steps", "2")
+        run = self.show(2)
+        self.assertEqual((run["model"], run["data"]), ("linear", "glyphs"))
+        self.assertIn("weights of linear, trained on glyphs, do not fit the network 'smallnet'",
+                      self.run_program("train", "--init", "w.safetensors", "--model",
+                                       "smallnet").stderr)
 
     def test_the_best(self):
         # A rate at which the first epoch is not the best and the last one neither, whatever it is.
