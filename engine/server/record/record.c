@@ -206,7 +206,6 @@ static void reset_for_rerun(struct record *record, long steps)
         curve->count--;
     curve->open.steps = 0;
     record->epochs_done = record->epochs_received = record->retunes = 0;
-    record->lr = record->spec.lr;
     record->seconds = 0;
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
     record->val_acc = record->best_val_acc = NAN;
@@ -217,6 +216,7 @@ static void reset_for_rerun(struct record *record, long steps)
     if (steps < 0)
         warnings_free(&record->warnings);
     record->status = RUN_QUEUED;
+    record->lr = record->spec.lr;
     run_control_init(&record->control);
 }
 
@@ -227,13 +227,13 @@ static void take_place(struct record *record, const struct checkpoint_place *pla
     if (record->epochs_done != place->epochs)
         record->train_acc = record->samples_per_s = NAN;
     record->epochs_done = record->epochs_received = place->epochs;
-    record->lr = place->lr;
     record->seconds = place->train_s;
     record->s_per_epoch = place->epochs > 0 ? place->train_s / (double)place->epochs : NAN;
     record->test_acc = place->test_acc;
     record->val_acc = place->val_acc;
     double *best = isnan(place->val_acc) ? &record->best_test_acc : &record->best_val_acc;
     *best = fmax(*best, place->best_acc);
+    record->lr = place->lr;
 }
 
 bool record_rewind(struct record *record, const struct checkpoint_place *place)

@@ -37,6 +37,7 @@ struct record {
     long number;
     enum record_status status;
     struct spec spec;          /* resolved; unchanged from the begin of the run on */
+    double lr;                 /* that the schedule takes shares of, as live changes have it */
     char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
     json_t *tags;              /* strings, sorted */
     struct warnings warnings;  /* what its preflight check found, and later ones */
@@ -54,7 +55,6 @@ struct record {
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */
     long params, epochs, epochs_done, retunes;
-    double lr;                    /* that the schedule takes shares of, as live changes have it */
     long epochs_received;         /* over which `seconds` were summed: events may have been lost */
     double val_acc, best_val_acc; /* NAN: it has no validation rows */
     double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;

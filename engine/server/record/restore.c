@@ -47,8 +47,6 @@ static void take_figures(struct record *record, const json_t *object)
     record->params = (long)member_integer(object, "params");
     record->epochs = (long)member_integer(object, "epochs");
     record->epochs_done = record->epochs_received = (long)member_integer(object, "epochs_done");
-    record->lr =
-        json_is_number(json_object_get(object, "lr")) ? member_number(object, "lr") : record->lr;
     record->retunes = (long)member_integer(object, "retunes");
     record->train_acc = member_number(object, "train_acc");
     record->test_acc = member_number(object, "test_acc");
@@ -65,6 +63,8 @@ static void take_figures(struct record *record, const json_t *object)
     take_text(record->note, sizeof record->note, object, "note");
     take_text(record->error, sizeof record->error, object, "error");
     take_text(record->reason, sizeof record->reason, object, "reason");
+    record->lr =
+        json_is_number(json_object_get(object, "lr")) ? member_number(object, "lr") : record->lr;
 }
 
 struct record *record_restore(const json_t *object)

@@ -100,33 +100,6 @@ START_TEST(keys_of_ones_own)
 }
 END_TEST
 
-START_TEST(an_unknown_action_has_its_nearest)
-{
-    ck_assert(!keymap_bind(map, "strat", "s", &err));
-    ck_assert_str_eq(err.text,
-                     "there is no action 'strat': did you mean 'start'? (the help page names all)");
-    ck_assert(!keymap_bind(map, "frobnicate", "s", &err));
-    ck_assert_str_eq(err.text, "there is no action 'frobnicate' (the help page names all)");
-}
-END_TEST
-
-/* At 80 columns nothing is cut. */
-START_TEST(the_help_names_the_actions)
-{
-    size_t count;
-    const struct action_entry *table = actions_table(&count);
-    replay_recording(&replay, "idle", 0);
-    replay_keys(&replay, "?");
-    char *screen = replay_screen(&replay, 130, 80, true);
-    for (size_t i = 0; i < count; i++) {
-        char *line = format("%-15s %s\n", table[i].name, table[i].description);
-        ck_assert_msg(strstr(screen, line), "%s", line);
-        free(line);
-    }
-    free(screen);
-}
-END_TEST
-
 START_TEST(they_are_what_the_screen_says)
 {
     replay_recording(&replay, "idle", 0);
@@ -166,6 +139,33 @@ START_TEST(the_help_scrolls_and_comes_back)
 }
 END_TEST
 
+START_TEST(an_unknown_action_has_its_nearest)
+{
+    ck_assert(!keymap_bind(map, "strat", "s", &err));
+    ck_assert_str_eq(err.text,
+                     "there is no action 'strat': did you mean 'start'? (the help page names all)");
+    ck_assert(!keymap_bind(map, "frobnicate", "s", &err));
+    ck_assert_str_eq(err.text, "there is no action 'frobnicate' (the help page names all)");
+}
+END_TEST
+
+/* At 80 columns nothing is cut. */
+START_TEST(the_help_names_the_actions)
+{
+    size_t count;
+    const struct action_entry *table = actions_table(&count);
+    replay_recording(&replay, "idle", 0);
+    replay_keys(&replay, "?");
+    char *screen = replay_screen(&replay, 130, 80, true);
+    for (size_t i = 0; i < count; i++) {
+        char *line = format("%-15s %s\n", table[i].name, table[i].description);
+        ck_assert_msg(strstr(screen, line), "%s", line);
+        free(line);
+    }
+    free(screen);
+}
+END_TEST
+
 START_TEST(the_palette_finds_and_does)
 {
     replay_recording(&replay, "train-2", 0);
@@ -201,10 +201,10 @@ int main(void)
     tcase_add_test(tests, names_of_keys_go_both_ways);
     tcase_add_test(tests, every_built_in_key_has_a_name);
     tcase_add_test(tests, keys_of_ones_own);
-    tcase_add_test(tests, an_unknown_action_has_its_nearest);
-    tcase_add_test(tests, the_help_names_the_actions);
     tcase_add_test(tests, they_are_what_the_screen_says);
     tcase_add_test(tests, the_help_scrolls_and_comes_back);
+    tcase_add_test(tests, an_unknown_action_has_its_nearest);
+    tcase_add_test(tests, the_help_names_the_actions);
     tcase_add_test(tests, the_palette_finds_and_does);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
