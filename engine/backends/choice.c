@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "engine/backends/registry.h"
 
 /* The machine's GPUs. */
@@ -42,8 +43,8 @@ static bool take_gpus(const struct gpus *gpus, int wanted, struct device_id *ids
                          : *gpus->why    ? gpus->why
                                          : "none found");
     if (*count < wanted)
-        return error_set(err, ERROR_USAGE, "%d GPUs asked for, %d can be used here", wanted,
-                         *count);
+        return error_set(err, ERROR_USAGE, "%d GPU%s asked for, %d can be used here", wanted,
+                         plural(wanted), *count);
     return true;
 }
 

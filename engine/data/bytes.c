@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/text.h"
+
 /* A deflate stream of n bytes holds at most about 1032 n (zlib's technical details). */
 #define DEFLATE_MOST 1040
 
@@ -117,13 +119,14 @@ static bool inflate_some(struct bytes *bytes, unsigned char *to, size_t want, si
     if (status == Z_MEM_ERROR)
         return error_memory(err, bytes->path);
     if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-        return error_set(err, ERROR_FAILED, "%s: damaged gzip data after %llu bytes (%s)",
+        return error_set(err, ERROR_FAILED, "%s: damaged gzip data after %llu byte%s (%s)",
                          bytes->path, (unsigned long long)(bytes->out + *got),
+                         plural((double)(bytes->out + *got)),
                          s->msg ? s->msg : "zlib gives no reason");
     if (status == Z_BUF_ERROR && *got == 0 && bytes->end_of_file)
         return error_set(err, ERROR_FAILED,
-                         "%s: the gzip data are cut off: the file ends after %llu unpacked bytes",
-                         bytes->path, (unsigned long long)bytes->out);
+                         "%s: the gzip data are cut off: the file ends after %llu unpacked byte%s",
+                         bytes->path, (unsigned long long)bytes->out, plural((double)bytes->out));
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "engine/data/bytes.h"
 #include "engine/data/dataset.h"
 
@@ -92,8 +93,8 @@ static bool cifar_sizes(const char *dir, struct dataset *train, struct dataset *
         if (i == 0)
             first = records;
         if (records != first)
-            return error_set(err, ERROR_FAILED, "%s/%s: %d records, but %s has %d: one is cut off",
-                             dir, cifar_files[i], records, cifar_files[0], first);
+            return error_set(err, ERROR_FAILED, "%s/%s: %d record%s, but %s has %d: one is cut off",
+                             dir, cifar_files[i], records, plural(records), cifar_files[0], first);
     }
     if (!cifar_records(dir, CIFAR_BATCHES, &records, err))
         return false;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "engine/data/dataset.h"
 
 #define CLASS_NAME_MOST 64 /* bytes of one name */
@@ -54,8 +55,8 @@ static bool split_lines(const char *path, char *text, size_t length, const char 
         line = next;
     }
     if (*count < 2)
-        return error_set(err, ERROR_FAILED, "%s: %d class names, but two are the least", path,
-                         *count);
+        return error_set(err, ERROR_FAILED, "%s: %d class name%s, but two are the least", path,
+                         *count, plural(*count));
     return true;
 }
 

@@ -95,8 +95,8 @@ static bool idx_header(struct idx_file *file, int dimensions, struct error *err)
     if (!bytes_read(file->bytes, header, length, &got, err))
         return false;
     if (got < length)
-        return error_set(err, ERROR_FAILED, "%s: %zu bytes, but an IDX header has %zu", file->path,
-                         got, length);
+        return error_set(err, ERROR_FAILED, "%s: %zu byte%s, but an IDX header has %zu", file->path,
+                         got, plural(got), length);
     if (big_endian(header) != IDX_MAGIC(dimensions))
         return error_set(err, ERROR_FAILED, "%s: begins with 0x%08x, but IDX %s begin with 0x%08x",
                          file->path, big_endian(header), dimensions == 3 ? "images" : "labels",
@@ -144,8 +144,8 @@ static bool idx_body(struct idx_file *file, uint8_t *to, size_t want, struct err
         return false;
     if (got < want)
         return error_set(err, ERROR_FAILED,
-                         "%s: cut off: %zu bytes after the header, which promises %zu", file->path,
-                         got, want);
+                         "%s: cut off: %zu byte%s after the header, which promises %zu", file->path,
+                         got, plural(got), want);
     if (!bytes_read(file->bytes, &extra, 1, &more, err))
         return false;
     if (more)

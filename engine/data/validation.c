@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "base/text.h"
 
 enum { CLASSES = 256 };
 
@@ -51,10 +52,10 @@ static bool check_quota(const struct data *data, const long *rows, const long *q
         else
             snprintf(name, sizeof name, "%d", k);
         return error_set(err, ERROR_USAGE,
-                         "validation %g: of the %ld training rows of class %s in %s none would be "
+                         "validation %g: of the %ld training row%s of class %s in %s none would be "
                          "left for %s: give a %s share",
-                         share, rows[k], name, data->name, quota[k] ? "training" : "validation",
-                         quota[k] ? "smaller" : "larger");
+                         share, rows[k], plural(rows[k]), name, data->name,
+                         quota[k] ? "training" : "validation", quota[k] ? "smaller" : "larger");
     }
     return true;
 }

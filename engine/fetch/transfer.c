@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "config.h"
 #include "engine/fetch/address.h"
 #include "engine/fetch/reporter.h"
@@ -240,9 +241,9 @@ static bool transfer_all(struct transfer *t, const struct fetch_patience *patien
         case OUTCOME_BROKEN:
             if (++tries >= patience->attempts)
                 return error_set(err, ERROR_FAILED,
-                                 "%s: gave up after %d attempts (%s); the partial file is kept, "
+                                 "%s: gave up after %d attempt%s (%s); the partial file is kept, "
                                  "and the next fetch resumes it",
-                                 t->shown, tries, t->reason);
+                                 t->shown, tries, plural(tries), t->reason);
             if (!pause_for(t, pause, err))
                 return false;
             break;

@@ -111,8 +111,8 @@ static bool read_channel_values(const char *path, const config_setting_t *root, 
         return false;
     if (*count > 1 && *count != channels)
         return model_error(path, line_of(root, key), err,
-                           "'%s' has %d values, the input %d channels: give one, or one each", key,
-                           *count, channels);
+                           "'%s' has %d values, the input %d channel%s: give one, or one each", key,
+                           *count, channels, plural(channels));
     for (int i = 0; i < *count; i++)
         out[i] = (float)values[i];
     return true;

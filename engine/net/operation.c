@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/text.h"
 #include "engine/net/net.h"
 #include "engine/net/params.h"
 
@@ -43,10 +44,11 @@ static bool conv_shape(const struct net *net, struct net_op *op, struct net_shap
 {
     const int channels = net->tensors[op->inputs[0]].shape.c;
     if (channels % op->groups || op->outputs % op->groups)
-        return error_set(err, ERROR_USAGE,
-                         "%d input channels and %d output channels cannot both be divided into %d "
-                         "equal groups",
-                         channels, op->outputs, op->groups);
+        return error_set(
+            err, ERROR_USAGE,
+            "%d input channel%s and %d output channel%s cannot both be divided into %d "
+            "equal groups",
+            channels, plural(channels), op->outputs, plural(op->outputs), op->groups);
     return window_shape(net, op, op->outputs, out, err);
 }
 
@@ -70,8 +72,8 @@ static bool groupnorm_shape(const struct net *net, struct net_op *op, struct net
 {
     *out = net->tensors[op->inputs[0]].shape;
     return out->c % op->groups == 0 ||
-           error_set(err, ERROR_USAGE, "its %d channels cannot be divided into %d equal groups",
-                     out->c, op->groups);
+           error_set(err, ERROR_USAGE, "its %d channel%s cannot be divided into %d equal groups",
+                     out->c, plural(out->c), op->groups);
 }
 
 static bool global_avgpool_shape(const struct net *net, struct net_op *op, struct net_shape *out,

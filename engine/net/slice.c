@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "engine/net/builder.h"
 #include "engine/net/slice_gathers.h"
 
@@ -314,8 +315,8 @@ static bool slice_all(struct slicing *s, struct error *err)
             return false;
     if (s->tensors[net->output].rows)
         return error_set(err, ERROR_USAGE,
-                         "%s has no linear layer to divide over %d devices: use another strategy",
-                         net->name, s->count);
+                         "%s has no linear layer to divide over %d device%s: use another strategy",
+                         net->name, s->count, plural(s->count));
     return gather(s, net->output, &logits, err) &&
            net_builder_finish(&s->builder, logits, &s->out->net, err) && place_params(s, err) &&
            (s->count == 1 || slice_count_gathers(s->out, s->division, s->count, err));

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* Whether operations after `end` read nothing made before it. */
 static bool reads_one_tensor(const struct net *net, int end)
 {
@@ -160,9 +162,10 @@ bool net_stages_named(const struct net *net, const char *list, int count, int *e
                          "stages: one device has one stage, the whole network: leave stages out, "
                          "or name more devices");
     if (names != count)
-        return error_set(err, ERROR_USAGE,
-                         "stages: %d names for %d stages: name the last layer of each but the last",
-                         names, count + 1);
+        return error_set(
+            err, ERROR_USAGE,
+            "stages: %d name%s for %d stages: name the last layer of each but the last", names,
+            plural(names), count + 1);
     for (int i = 0; i < count; i++) {
         const size_t length = strcspn(list, ",");
         if (!find_end(net, list, length, i > 0 ? ends[i - 1] : -1, &ends[i], err))

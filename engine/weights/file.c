@@ -87,8 +87,7 @@ static bool match_items(const struct net *net, const struct safetensors *file,
         found[i] = safetensors_find(file, name);
         free(name);
         if (!found[i])
-            return error_set(err, ERROR_FAILED,
-                             "%s: '%s' is missing: these are not weights of the network '%s'",
+            return error_set(err, ERROR_FAILED, "%s: '%s' is missing, which the network '%s' has",
                              file->path, list->items[i].name, net->name);
         if (!check_entry(file, found[i], &list->items[i], err))
             return false;
@@ -157,6 +156,25 @@ static bool read_items(const struct safetensors *file, const struct stored_list 
     return true;
 }
 
+/* Of a file that says what it has: that these are other weights, which explains the rest. */
+static bool explain(const struct net *net, const struct safetensors *file, struct error *err)
+{
+    const json_t *metadata = json_object_get(file->header, "__metadata__");
+    const char *text = json_string_value(json_object_get(metadata, "dpartui"));
+    json_t *note = text ? json_read(text, strlen(text), 0, NULL) : NULL;
+    const char *model = json_string_value(json_object_get(note, "model"));
+    const char *data = json_string_value(json_object_get(note, "data"));
+    struct error why = *err;
+    const size_t known = strlen(file->path) + strlen(": ");
+    if (model && data && strlen(why.text) > known)
+        error_set(
+            err, why.kind,
+            "%s: weights of %s, trained on %s, do not fit the network '%s' for these data: %s",
+            file->path, model, data, net->name, why.text + known);
+    json_decref(note);
+    return false;
+}
+
 static bool read_file(const struct net *net, const char *path, const struct stored_list *list,
                       struct weights *weights, struct error *err)
 {
@@ -168,8 +186,10 @@ static bool read_file(const struct net *net, const char *path, const struct stor
         found = calloc(list->count + 1, sizeof *found);
         ok = found || error_memory(err, path);
     }
-    ok = ok && match_items(net, &file, list, prefix, found, err) &&
-         refuse_others(net, &file, list, strlen(prefix), err) &&
+    ok = ok &&
+         ((match_items(net, &file, list, prefix, found, err) &&
+           refuse_others(net, &file, list, strlen(prefix), err)) ||
+          explain(net, &file, err)) &&
          read_items(&file, list, found, weights, err);
     free(found);
     safetensors_close(&file);

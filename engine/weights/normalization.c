@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/weights/safetensors.h"
 
 /* Ours alone: files of other programs may have a note of their own. */
@@ -58,8 +59,8 @@ static bool take_values(const char *path, const json_t *object, const char *key,
     }
     if (!ok)
         return error_set(err, ERROR_FAILED,
-                         "%s: its normalization has no valid %s for an input of %d channels", path,
-                         key, channels);
+                         "%s: its normalization has no valid %s for an input of %d channel%s", path,
+                         key, channels, plural(channels));
     *count = list ? channels : 0;
     return true;
 }

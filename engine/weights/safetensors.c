@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/weights/checksum.h"
 
 static bool read_at(const struct safetensors *file, uint64_t offset, void *data, size_t size,
@@ -85,8 +86,8 @@ static bool read_header(struct safetensors *file, uint64_t size, struct error *e
 {
     uint64_t length;
     if (size < sizeof length)
-        return error_set(err, ERROR_FAILED, "%s: not a safetensors file: only %llu bytes",
-                         file->path, (unsigned long long)size);
+        return error_set(err, ERROR_FAILED, "%s: not a safetensors file: only %llu byte%s",
+                         file->path, (unsigned long long)size, plural((double)size));
     if (!read_at(file, 0, &length, sizeof length, err))
         return false;
     length = le64toh(length);
@@ -98,9 +99,10 @@ static bool read_header(struct safetensors *file, uint64_t size, struct error *e
                          (unsigned long long)SAFETENSORS_HEADER_LIMIT);
     if (length < 2 || length > size - sizeof length)
         return error_set(err, ERROR_FAILED,
-                         "%s: truncated or not a safetensors file: a header of %llu bytes in a "
+                         "%s: truncated or not a safetensors file: a header of %llu byte%s in a "
                          "file of %llu",
-                         file->path, (unsigned long long)length, (unsigned long long)size);
+                         file->path, (unsigned long long)length, plural((double)length),
+                         (unsigned long long)size);
     file->data_start = sizeof length + length;
     file->data_size = size - file->data_start;
     return parse_header(file, (size_t)length, err);
@@ -234,8 +236,10 @@ static bool check_cover(struct safetensors *file, struct error *err)
         at = entry->end;
     }
     if (at != file->data_size)
-        return error_set(err, ERROR_FAILED, "%s: %llu bytes at its end belong to no entry",
-                         file->path, (unsigned long long)(file->data_size - at));
+        return error_set(err, ERROR_FAILED, "%s: %llu byte%s at its end belong%s to no entry",
+                         file->path, (unsigned long long)(file->data_size - at),
+                         plural((double)(file->data_size - at)),
+                         file->data_size - at == 1 ? "s" : "");
     return true;
 }
 

@@ -9,7 +9,8 @@ struct figure {
     char text[48];
 };
 
-/* Three digits: 0.45, 31.2, 845, 2.31k, 31.2k, 4.50M; below 0.1 two that count: 0.0010. */
+/* Rates, too (samples a second), with three digits: 0.45, 31.2, 845, 2.31k, 31.2k, 4.50M; below 0.1
+ * two that count: 0.0010. */
 const char *figure_count(struct figure *figure, double value);
 /* Seconds, without a unit: 0.060, 0.45, 1.52, 13.3, 845, 2310. */
 const char *figure_seconds(struct figure *figure, double seconds);

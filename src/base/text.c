@@ -106,6 +106,11 @@ char *text_format(const char *format, ...)
     return length < 0 ? NULL : string;
 }
 
+const char *plural(double count)
+{
+    return count == 1 ? "" : "s";
+}
+
 bool parse_long(const char *string, long low, long high, long *out)
 {
     if (isspace((unsigned char)string[0]) || string[0] == '\0')

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 /*
  * A growing string. A failed allocation is remembered (`failed`), later appends do nothing, and the
@@ -40,6 +41,9 @@ bool text_has_controls(const char *text);
 
 /* printf into a new string the caller frees; NULL when memory ran out. */
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The end of a noun after a count: "%ld run%s", n, plural(n). */
+const char *plural(double count);
 
 /*
  * Whole-string number parsing, in the C locale whatever the process's is: leading or trailing

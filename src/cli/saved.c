@@ -91,6 +91,9 @@ bool saved_take(struct client *client, struct invocation *invocation, json_t *wh
     if (ok && !file)
         ok = error_set(err, ERROR_FAILED, "the engine does not say which file it found");
     ok = ok && take_origin(invocation, spec, note, err);
+    if (ok && !spec->model)
+        ok = error_set(err, ERROR_USAGE,
+                       "%s: does not say which model its weights are of: --model names it", file);
     char *copy = ok ? strdup(file) : NULL;
     json_decref(note);
     if (!copy)

@@ -12,8 +12,8 @@ json_t *saved_which(const struct invocation *invocation, const char *file, struc
 
 /*
  * Ask the engine what these weights say of themselves, and make the spec of the invocation one that
- * begins with them and trains nothing: a checkpoint knows its network, data and how pictures became
- * rows of these; the command line has the last word. Steals `which`.
+ * begins with them and trains nothing: those that dpartui has written know their network, data and
+ * how pictures became rows of these; the command line has the last word. Steals `which`.
  */
 bool saved_take(struct client *client, struct invocation *invocation, json_t *which,
                 struct error *err);

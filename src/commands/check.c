@@ -84,7 +84,7 @@ static bool check_the_store(struct checking *c, const char *path, json_t *result
     if (!c->json && absent)
         print("run store: there is none yet\n");
     else if (!c->json && ok && c->problems == before)
-        print("run store: whole, %ld run%s\n", check.runs, check.runs == 1 ? "" : "s");
+        print("run store: whole, %ld run%s\n", check.runs, plural(check.runs));
     else if (!c->json && ok)
         print("run store: to save what can be read: dpartui engine stop; dpartui runs repair\n");
     return ok || absent;
@@ -106,8 +106,8 @@ static bool check_the_checkpoints(struct checking *c, const char *folder, const 
     for (size_t i = 0; !c->json && i < json_array_size(check.notes); i++)
         print("checkpoints: %s\n", json_string_value(json_array_get(check.notes, i)));
     if (!c->json && ok && c->problems == before)
-        print("checkpoints: whole, %ld file%s of %ld run%s\n", check.files,
-              check.files == 1 ? "" : "s", check.runs, check.runs == 1 ? "" : "s");
+        print("checkpoints: whole, %ld file%s of %ld run%s\n", check.files, plural(check.files),
+              check.runs, plural(check.runs));
     else if (!c->json && ok)
         print(
             "checkpoints: a run resumes from its newest whole one; replace damaged ones by a copy, "

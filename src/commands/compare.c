@@ -75,9 +75,9 @@ static void say_left(const struct study *study, enum study_ending ending, bool h
     if (ending == STUDY_LEFT)
         print_to(stderr, "dpartui: left; the current run continues\n");
     if (ending != STUDY_ENDED && !has_table)
-        print_to(stderr,
-                 "dpartui: %d of %d runs are not done: 'dpartui compare --resume %s' trains them\n",
-                 study_unfinished(study), study->entry_count, study->id);
+        print_to(
+            stderr, "dpartui: %d of %d run%s not done: 'dpartui compare --resume %s' continues\n",
+            study_unfinished(study), study->entry_count, plural(study->entry_count), study->id);
 }
 
 /* Train what the study lacks, and print what it measured. */
@@ -90,8 +90,8 @@ static bool train(struct invocation *invocation, struct study *study, struct err
     bool ok = run_source_open_live(&source, err);
     ok = ok && study_source_runs(&source, study, &runs, err);
     if (ok) {
-        print_to(lines ? lines : stdout, "comparison %s: %d of %d runs to train\n", study->id,
-                 study_unfinished(study), study->entry_count);
+        print_to(lines ? lines : stdout, "comparison %s: %d of %d run%s to train\n", study->id,
+                 study_unfinished(study), study->entry_count, plural(study->entry_count));
         ok = study_train(study, &source, runs, lines, &ending, err);
         if (!ok)
             error_prefix(err, "comparison %s (--resume %s continues it)", study->id, study->id);

@@ -96,8 +96,8 @@ static bool count_devices(const char *hosts_counts, const struct device_list *po
     if (!spec_hosts(&named, &hosts, err))
         return false;
     if (most > hosts.count)
-        return error_set(err, ERROR_USAGE, "--hosts-counts %d: there are only %d hosts", most,
-                         hosts.count);
+        return error_set(err, ERROR_USAGE, "--hosts-counts %d: there %s only %d host%s", most,
+                         hosts.count == 1 ? "is" : "are", hosts.count, plural(hosts.count));
     if (pool->count % hosts.count != 0)
         return error_set(err, ERROR_USAGE,
                          "--hosts-counts: each host has to have equally many devices");

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,10 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "events/changes.h"
 #include "events/device_names.h"
+#include "output/paragraph.h"
 #include "output/profile.h"
 
 enum display_kind display_choose(bool json)
@@ -54,6 +57,23 @@ void display_end(struct display *display)
     json_decref(display->state);
 }
 
+/* A line, printf; on a terminal as many as its width takes. */
+static void say(const struct display *display, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(const struct display *display, const char *format, ...)
+{
+    char *text;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0)
+        return; /* without memory for it less is shown */
+    paragraph_print(text, display->kind == DISPLAY_TERMINAL ? terminal_columns() : 0);
+    free(text);
+}
+
 /* ", cosine, warmup 1"; "" where the learning rate stays what it is. */
 static void describe_schedule(char *buffer, size_t size, const json_t *event)
 {
@@ -73,10 +93,10 @@ static void print_run(const struct display *display, const json_t *event)
     struct figure params;
     char devices[200], schedule[200];
     describe_schedule(schedule, sizeof schedule, event);
-    print("run %ld: %s (%s parameters) on %s, batch %.0f, lr %g%s, %s\n", display->run,
-          member_text(event, "model"), figure_count(&params, member_number(event, "params")),
-          member_text(event, "data"), member_number(event, "batch"), member_number(event, "lr"),
-          schedule, run_devices_short(devices, sizeof devices, event));
+    say(display, "run %ld: %s (%s parameters) on %s, batch %.0f, lr %g%s, %s", display->run,
+        member_text(event, "model"), figure_count(&params, member_number(event, "params")),
+        member_text(event, "data"), member_number(event, "batch"), member_number(event, "lr"),
+        schedule, run_devices_short(devices, sizeof devices, event));
 }
 
 static void print_epoch(const struct display *display, const json_t *event)
@@ -84,13 +104,13 @@ static void print_epoch(const struct display *display, const json_t *event)
     struct figure loss, train, score, time, rate, all;
     const bool validated = json_is_number(json_object_get(event, "val_acc"));
     const char *epochs = figure_whole(&all, member_number(display->begin, "epochs"));
-    print("epoch %*.0f/%s  loss %s  train acc %s  %s acc %s  %s s  %s samples/s\n",
-          (int)strlen(epochs), member_number(event, "epoch"), epochs,
-          figure_fixed(&loss, member_number(event, "train_loss"), 4),
-          figure_fixed(&train, member_number(event, "train_acc"), 3),
-          validated ? "validation" : "test", figure_fixed(&score, member_score(event), 3),
-          figure_seconds(&time, member_number(event, "seconds")),
-          figure_count(&rate, member_number(event, "samples_per_s")));
+    say(display, "epoch %*.0f/%s  loss %s  acc %s  %s acc %s  %s s  %s samples/s",
+        (int)strlen(epochs), member_number(event, "epoch"), epochs,
+        figure_fixed(&loss, member_number(event, "train_loss"), 4),
+        figure_fixed(&train, member_number(event, "train_acc"), 3), validated ? "val" : "test",
+        figure_fixed(&score, member_score(event), 3),
+        figure_seconds(&time, member_number(event, "seconds")),
+        figure_count(&rate, member_number(event, "samples_per_s")));
 }
 
 /* What a run that resumes from a checkpoint has of its former epochs. */
@@ -99,10 +119,11 @@ static void print_resumption(const struct display *display, const json_t *event)
     double step = member_number(event, "resumed_at");
     double per_epoch = member_number(event, "steps_per_epoch");
     if (isfinite(step) && per_epoch > 0)
-        print("run %ld resumes from its checkpoint after step %.0f of %.0f: %.0f of %.0f epochs "
-              "are taken over\n",
-              display->run, step, member_number(event, "total_steps"), floor(step / per_epoch),
-              member_number(event, "epochs"));
+        say(display,
+            "run %ld resumes from its checkpoint after step %.0f of %.0f: %.0f of %.0f epoch%s "
+            "taken over",
+            display->run, step, member_number(event, "total_steps"), floor(step / per_epoch),
+            member_number(event, "epochs"), plural(member_number(event, "epochs")));
 }
 
 /* Print what has changed, and remember how long the run is now. */
@@ -110,7 +131,7 @@ static void print_retune(const struct display *display, const json_t *event)
 {
     char text[EVENT_TEXT_SIZE];
     json_t *total = json_object_get(event, "total_steps");
-    print("%s\n", event_retune_text(text, sizeof text, event));
+    say(display, "%s", event_retune_text(text, sizeof text, event));
     if (display->begin && strcmp(member_text(event, "what"), "epochs") == 0) {
         json_object_set(display->begin, "epochs", json_object_get(event, "to"));
         json_object_set(display->begin, "total_steps", total);
@@ -138,18 +159,18 @@ static void print_end(const struct display *display, const json_t *event)
         print("%s after step %.0f of %.0f\n", member_text(event, "status"),
               member_number(event, "steps"), member_number(display->begin, "total_steps"));
     if (json_object_get(event, "reason"))
-        print("ended early: %s\n", member_text(event, "reason"));
+        say(display, "ended early: %s", member_text(event, "reason"));
     if (!done && isnan(member_score(event)))
         return;
     describe_validation(validation, sizeof validation, event);
     if (json_object_get(event, "tested"))
         snprintf(tested, sizeof tested, " with the %s weights, of epoch %.0f",
                  member_text(event, "tested"), member_number(event, "tested_epoch"));
-    print("%stest acc %s%s, %s s/epoch, %s samples/s on %s\n", validation,
-          figure_fixed(&accuracy, member_number(event, "test_acc"), 3), tested,
-          figure_seconds(&time, member_number(event, "s_per_epoch")),
-          figure_whole(&rate, member_number(event, "samples_per_s")),
-          device_names_short(devices, sizeof devices, json_object_get(display->begin, "devices")));
+    say(display, "%stest acc %s%s, %s s/epoch, %s samples/s on %s", validation,
+        figure_fixed(&accuracy, member_number(event, "test_acc"), 3), tested,
+        figure_seconds(&time, member_number(event, "s_per_epoch")),
+        figure_count(&rate, member_number(event, "samples_per_s")),
+        device_names_short(devices, sizeof devices, json_object_get(display->begin, "devices")));
 }
 
 static void print_text(struct display *display, json_t *event, const char *name)
@@ -164,12 +185,12 @@ static void print_text(struct display *display, json_t *event, const char *name)
     } else if (strcmp(name, "epoch") == 0) {
         print_epoch(display, event);
     } else if (strcmp(name, "warning") == 0) {
-        print("warning: %s\n", member_text(event, "text"));
+        say(display, "warning: %s", member_text(event, "text"));
     } else if (strcmp(name, "retune") == 0) {
         print_retune(display, event);
     } else if (strcmp(name, "shares") == 0) {
         char text[EVENT_TEXT_SIZE];
-        print("%s\n", event_shares_text(text, sizeof text, event));
+        say(display, "%s", event_shares_text(text, sizeof text, event));
     } else if (strcmp(name, "profile") == 0) {
         struct error ignored = ERROR_INIT; /* without memory for it less is shown */
         profile_print(event, display->profile, &ignored);
@@ -212,6 +233,16 @@ static void describe_wait(const struct display *display, struct bar *bar, const 
         snprintf(bar->left, sizeof bar->left, "run %ld waits", display->run);
 }
 
+/* Of the epoch so far. */
+static void add_training(struct bar *bar, const json_t *run)
+{
+    const double loss = member_number(run, "train_loss");
+    struct figure f[2];
+    if (isfinite(loss))
+        bar_add(bar, 1, "loss %s  acc %s", figure_fixed(&f[0], loss, 3),
+                figure_fixed(&f[1], member_number(run, "train_acc"), 3));
+}
+
 static void describe_run(const struct display *display, struct bar *bar, const json_t *run)
 {
     struct figure text;
@@ -223,13 +254,14 @@ static void describe_run(const struct display *display, struct bar *bar, const j
         snprintf(bar->left, sizeof bar->left, "preparing");
         bar->share = reading ? read / all : NAN;
         if (reading)
-            bar_add(bar, 1, "%.0f of %.0f pictures read", read, all);
+            bar_add(bar, 1, "%.0f of %.0f picture%s read", read, all, plural(all));
         return;
     }
     snprintf(bar->left, sizeof bar->left, "epoch %.0f/%.0f", member_number(run, "epoch"),
              member_number(run, "epochs"));
     bar->share = total > 0 ? step / total : NAN;
     bar_add(bar, 3, "step %.0f/%.0f", step, total);
+    add_training(bar, run);
     if (display->stopping)
         bar_add(bar, 0, "stopping");
     else if (strcmp(member_text(run, "status"), "paused") == 0)
@@ -237,9 +269,9 @@ static void describe_run(const struct display *display, struct bar *bar, const j
     else if (json_is_true(json_object_get(run, "stop_after_epoch")))
         bar_add(bar, 1, "stops after this epoch");
     else if (strcmp(phase, "eval") == 0)
-        bar_add(bar, 1, "evaluating");
+        bar_add(bar, 2, "evaluating");
     else if (strcmp(phase, "save") == 0)
-        bar_add(bar, 1, "saving");
+        bar_add(bar, 2, "saving");
     else if (member_number(run, "samples_per_s") > 0)
         bar_add(bar, 2, "%s samples/s", figure_count(&text, member_number(run, "samples_per_s")));
     if (!display->stopping && isfinite(member_number(run, "eta_s")))

@@ -6,6 +6,7 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "cli/saved.h"
 #include "client/session.h"
@@ -45,7 +46,8 @@ static void show_progress(struct evaluation *evaluation, const json_t *progress)
     struct bar bar = {.share = all > 0 ? done / all : NAN};
     struct figure f[2];
     snprintf(bar.left, sizeof bar.left, "%.20s", phase);
-    bar_add(&bar, 1, "%s of %s rows", figure_whole(&f[0], done), figure_whole(&f[1], all));
+    bar_add(&bar, 1, "%s of %s row%s", figure_whole(&f[0], done), figure_whole(&f[1], all),
+            plural(all));
     bar_draw(&evaluation->line, &bar);
     fflush(stdout);
 }
@@ -73,10 +75,10 @@ static void print_result(const json_t *result)
 {
     struct figure accuracy, loss, seconds;
     char devices[400];
-    print("test acc %s, loss %s, %.0f rows in %s s on %s: %s on %s\n",
+    print("test acc %s, loss %s, %.0f row%s in %s s on %s: %s on %s\n",
           figure_fixed(&accuracy, member_number(result, "test_acc"), 4),
           figure_fixed(&loss, member_number(result, "test_loss"), 4),
-          member_number(result, "test_rows"),
+          member_number(result, "test_rows"), plural(member_number(result, "test_rows")),
           figure_seconds(&seconds, member_number(result, "seconds")),
           device_names_short(devices, sizeof devices, json_object_get(result, "devices")),
           member_text(result, "model"), member_text(result, "data"));
@@ -126,14 +128,14 @@ static bool run(struct invocation *invocation, struct error *err)
 static const struct option options[] = {
     {"run", OPTION_VALUE, "RUN", "the newest checkpoint of this run instead of a file"},
     {"best", OPTION_FLAG, NULL, "with --run: the checkpoint of its best epoch"},
-    {"model", OPTION_SETTING, "NAME|FILE", "network; a checkpoint knows its own"},
-    {"data", OPTION_SETTING, "NAME|DIR", "whose test rows; a checkpoint knows its own"},
+    {"model", OPTION_SETTING, "NAME|FILE", "network; weights that dpartui saved know theirs"},
+    {"data", OPTION_SETTING, "NAME|DIR", "whose test rows; weights that dpartui saved know theirs"},
     OPTION_DATA_DIR,
     OPTIONS_PICTURES,
     OPTION_DEVICES,
     OPTION_GPUS,
     OPTION_CPU_THREADS,
-    {"seed", OPTION_SETTING, "N", "of made data; a checkpoint knows its own"},
+    {"seed", OPTION_SETTING, "N", "of made data; weights that dpartui saved know theirs"},
     {"batch", OPTION_SETTING, "N", "rows at a time, over all devices"},
     OPTION_DTYPE,
     OPTION_TEST_ROWS,
@@ -149,8 +151,9 @@ const struct command command_eval = {
     .arguments = "FILE",
     .argument_max = 1,
     .summary = "Test saved weights: accuracy and loss on the test rows",
-    .details = "FILE is a .safetensors file with the names PyTorch gives, as --save writes it, or\n"
-               "a run's checkpoint, which knows its network and data.\n",
+    .details =
+        "FILE is a .safetensors file with the names PyTorch gives. One that --save has written\n"
+        "and a run's checkpoint know their network and data.\n",
     .options = options,
     .run = run,
 };

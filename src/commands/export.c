@@ -20,16 +20,16 @@
 
 /* Runs for other programs: tables, everything as JSON, pictures. */
 
-enum form { FORM_NONE, FORM_CSV, FORM_JSON, FORM_SVG };
-static const char *const form_names[] = {"", "csv", "json", "svg"};
+enum form { FORM_CSV, FORM_JSON, FORM_SVG };
+static const char *const form_names[] = {"csv", "json", "svg"};
 
-/* By an option, else by what the file's name ends in. */
+/* By an option, else by what the file's name ends in, else CSV. */
 static bool take_form(const struct invocation *invocation, enum form *form, struct error *err)
 {
     const char *output = invocation_value(invocation, "output");
     const char *dot = output ? strrchr(output, '.') : NULL;
     int asked = 0;
-    *form = FORM_NONE;
+    *form = FORM_CSV;
     for (int i = FORM_CSV; i <= FORM_SVG; i++)
         if (invocation_has(invocation, form_names[i])) {
             *form = (enum form)i;
@@ -40,8 +40,6 @@ static bool take_form(const struct invocation *invocation, enum form *form, stru
     for (int i = FORM_CSV; dot && !asked && i <= FORM_SVG; i++)
         if (strcmp(dot + 1, form_names[i]) == 0)
             *form = (enum form)i;
-    if (*form == FORM_NONE)
-        return error_set(err, ERROR_USAGE, "export: say --csv, --json, --svg or --tensorboard DIR");
     if (*form != FORM_CSV && invocation_has(invocation, "points"))
         return error_set(err, ERROR_USAGE, "--points needs --csv");
     if (*form != FORM_SVG && invocation_has(invocation, "figure"))
@@ -255,7 +253,7 @@ static bool run(struct invocation *invocation, struct error *err)
 }
 
 static const struct option options[] = {
-    {"csv", OPTION_FLAG, NULL, "a table of the epochs"},
+    {"csv", OPTION_FLAG, NULL, "a table of the epochs; as without an option"},
     {"points", OPTION_FLAG, NULL, "csv: the finer curve between the epochs instead"},
     {"json", OPTION_FLAG, NULL, "all that is kept, an array of runs"},
     {"svg", OPTION_FLAG, NULL, "the curves as a picture"},

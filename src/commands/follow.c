@@ -8,8 +8,12 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/print.h"
+#include "cli/options.h"
+#include "cli/run_number.h"
 #include "client/peer.h"
 #include "client/session.h"
+#include "commands/list.h"
 
 /* Seconds without a message after which we check whether the engine is stopped. */
 #define LOOK_SECONDS 2
@@ -47,11 +51,12 @@ static void handle(int number, void (*handler)(int number), sigset_t *blocked)
     sigaddset(blocked, number);
 }
 
-static void take_signals(bool private_engine, sigset_t *while_waiting)
+static void take_signals(const struct follow_options *options, sigset_t *while_waiting)
 {
+    const bool private_engine = options->private_engine;
     sigset_t blocked;
     sigemptyset(&blocked);
-    handle(SIGINT, on_interrupt, &blocked);
+    handle(SIGINT, options->leaves ? on_leave : on_interrupt, &blocked);
     handle(SIGTERM, private_engine ? on_interrupt : on_leave, &blocked);
     handle(SIGWINCH, on_redraw, &blocked);
     handle(SIGCONT, on_redraw, &blocked);
@@ -190,8 +195,71 @@ bool follow_run(struct client *client, long run, const struct follow_options *op
                                 .result = result};
     *result = (struct follow_result){.status = ""};
     display_begin(&follower.display, options->kind, run, options->profile);
-    take_signals(options->private_engine, &while_waiting);
+    take_signals(options, &while_waiting);
     bool ok = follow(&follower, &while_waiting, err);
     display_end(&follower.display);
     return ok;
 }
+
+bool follow_outcome(const struct follow_result *result, long run, struct error *err)
+{
+    if (strcmp(result->status, "failed") == 0)
+        error_set(err, ERROR_FAILED, "run %ld failed: %s", run, result->error);
+    else if (strcmp(result->status, "interrupted") == 0)
+        error_set(err, ERROR_FAILED, "run %ld was interrupted: %s", run, result->error);
+    else if (strcmp(result->status, "stopped") == 0)
+        error_set(err, ERROR_FAILED, "run %ld was stopped", run);
+    else if (strcmp(result->status, "cancelled") == 0)
+        error_set(err, ERROR_FAILED, "run %ld was taken out of the queue", run);
+    return strcmp(result->status, "done") == 0;
+}
+
+/* Without an engine nothing trains, and none is started to say so. */
+static bool reach(const struct invocation *invocation, long run, struct client **client,
+                  struct error *err)
+{
+    if (invocation->remote.host)
+        return session_open(&invocation->remote, client, err);
+    if (!session_open_running(client, err))
+        return false;
+    return *client || error_set(err, ERROR_FAILED,
+                                "no engine is running, so there is no run %ld to follow: "
+                                "'dpartui show %ld' prints what is kept of it",
+                                run, run);
+}
+
+static bool run(struct invocation *invocation, struct error *err)
+{
+    const struct follow_options options = {
+        .kind = display_choose(invocation_has(invocation, "json")), .leaves = true};
+    struct follow_result result;
+    struct client *client;
+    long number;
+    if (!run_number_parse(invocation->arguments[0], &number, err) ||
+        !reach(invocation, number, &client, err))
+        return false;
+    bool ok = follow_run(client, number, &options, &result, err);
+    client_close(client);
+    if (ok && !result.status[0])
+        print_to(stderr, "dpartui: run %ld continues\n", number);
+    return ok && follow_outcome(&result, number, err);
+}
+
+static const struct option options[] = {
+    {"json", OPTION_FLAG, NULL, "print the events as JSON, one object a line"},
+    OPTIONS_END,
+};
+
+const struct command command_follow = {
+    .name = "follow",
+    .arguments = "RUN",
+    .argument_min = 1,
+    .argument_max = 1,
+    .live_run = true,
+    .summary = "Show the progress of a run that waits or trains",
+    .details =
+        "It prints what train does. Ctrl-C ends that, not the run. The exit status is 0 when\n"
+        "the run is done, 1 when it failed, was stopped or continues.\n",
+    .options = options,
+    .run = run,
+};

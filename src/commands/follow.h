@@ -13,8 +13,7 @@
  * would end with us, the run is seen through instead.
  */
 struct follow_result {
-    char
-        status[16]; /* of the run: "done", "stopped" or "failed"; "" when it continues without us */
+    char status[16];     /* of the run: "done", "stopped" ...; "" when it continues without us */
     char error[512];     /* why it failed */
     char log_error[256]; /* why its log is not whole */
 };
@@ -23,8 +22,12 @@ struct follow_options {
     enum display_kind kind;
     enum profile_order profile; /* of a run that was profiled */
     bool private_engine;
-    long from; /* number of the first event to show; 0: all */
+    bool leaves; /* Ctrl-C ends the following only */
+    long from;   /* number of the first event to show; 0: all */
 };
 
 bool follow_run(struct client *client, long run, const struct follow_options *options,
                 struct follow_result *result, struct error *err);
+
+/* Is the run done? Else *err says how it ended; nothing where it continues without us. */
+bool follow_outcome(const struct follow_result *result, long run, struct error *err);

@@ -5,6 +5,7 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
@@ -175,8 +176,9 @@ static bool print_pipeline(const json_t *model, struct error *err)
     if (replicas > 1)
         snprintf(count, sizeof count, " over %.0f pipelines, each", replicas);
     const double parts = member_number(pipeline, "micro_batches");
-    print("\npipeline: mini-batches of %s rows%s in %.0f micro-batch%s of %.0f\n",
-          figure_whole(&batch, member_number(model, "batch")), count, parts, parts == 1 ? "" : "es",
+    print("\npipeline: mini-batches of %s row%s%s in %.0f micro-batch%s of %.0f\n",
+          figure_whole(&batch, member_number(model, "batch")),
+          plural(member_number(model, "batch")), count, parts, parts == 1 ? "" : "es",
           member_number(pipeline, "rows"));
     if (!print_stages(json_object_get(model, "layers"), pipeline, err))
         return false;
@@ -214,9 +216,10 @@ static bool print_slices(const json_t *model, struct error *err)
     }
     if (!table_end(&table, err))
         return false;
-    print("a step all-gathers values in %.0f places; with %sgradients the devices read %s of each "
+    print("a step all-gathers values in %.0f place%s; with %sgradients the devices read %s of each "
           "other\n",
-          member_number(tensor, "gathers"), mixed ? "all-reduced and other " : "their ",
+          member_number(tensor, "gathers"), plural(member_number(tensor, "gathers")),
+          mixed ? "all-reduced and other " : "their ",
           figure_bytes(&text, member_number(tensor, "bytes")));
     return true;
 }

@@ -252,8 +252,9 @@ static const struct option options[] = {
     {"run", OPTION_VALUE, "RUN", "the newest checkpoint of this run instead of WEIGHTS"},
     {"best", OPTION_FLAG, NULL, "with --run: the checkpoint of its best epoch"},
     {"top", OPTION_VALUE, "N", "the N most probable classes of each picture"},
-    {"model", OPTION_SETTING, "NAME|FILE", "network; a checkpoint knows its own"},
-    {"data", OPTION_SETTING, "NAME|DIR", "what it was trained on; a checkpoint knows its own"},
+    {"model", OPTION_SETTING, "NAME|FILE", "network; weights that dpartui saved know theirs"},
+    {"data", OPTION_SETTING, "NAME|DIR",
+     "what it was trained on; weights that dpartui saved know theirs"},
     OPTION_DATA_DIR,
     OPTIONS_PICTURES,
     OPTION_DEVICES,
@@ -271,9 +272,9 @@ const struct command command_predict = {
     .argument_max = ARGUMENTS_ANY,
     .summary = "What saved weights take pictures for: the class of each PNG or JPEG file",
     .details =
-        "WEIGHTS is a .safetensors file with the names PyTorch gives, as --save writes it, or\n"
-        "a run's checkpoint, which knows its network and data. Of the data only the size\n"
-        "of the pictures, their colour and the names of the classes are looked at.\n",
+        "WEIGHTS is a .safetensors file with the names PyTorch gives. One that --save has written\n"
+        "and a run's checkpoint know their network and data. Of the data only the size of the\n"
+        "pictures, their colour and the names of the classes are looked at.\n",
     .options = options,
     .run = run,
 };

@@ -8,14 +8,10 @@
 #include "base/print.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "store/place.h"
 #include "store/rescue/check.h"
 #include "store/rescue/repair.h"
-
-static const char *plural(long count)
-{
-    return count == 1 ? "" : "s";
-}
 
 static void print_saved(const struct store_salvaged *saved)
 {

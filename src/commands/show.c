@@ -6,6 +6,7 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "cli/run_number.h"
 #include "commands/list.h"
@@ -84,7 +85,7 @@ static void print_device(const json_t *device)
     double cores = member_number(device, "cores");
     print("  %-18s%s", member_text(device, "device"), member_text(device, "name"));
     if (isfinite(cores))
-        print(", %.0f cores", cores);
+        print(", %.0f core%s", cores, plural(cores));
     print(", %s\n", figure_bytes(&memory, member_number(device, "memory_total")));
 }
 

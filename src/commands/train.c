@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/print.h"
@@ -88,22 +89,26 @@ static bool follow(struct invocation *invocation, struct client *client, long ru
     struct follow_result result;
     enum display_kind kind = display_choose(invocation_has(invocation, "json"));
     const char *profile = invocation_value(invocation, "profile");
-    struct follow_options options = {kind, profile_order_of(profile ? profile : ""),
-                                     invocation_has(invocation, "foreground"),
-                                     kind == DISPLAY_JSON ? 0 : from};
+    const struct follow_options options = {.kind = kind,
+                                           .profile = profile_order_of(profile ? profile : ""),
+                                           .private_engine =
+                                               invocation_has(invocation, "foreground"),
+                                           .from = kind == DISPLAY_JSON ? 0 : from};
     if (!follow_run(client, run, &options, &result, err))
         return false;
     if (result.log_error[0])
         print_to(stderr, "dpartui: %s: %s\n", invocation->settings.spec.log, result.log_error);
-    if (strcmp(result.status, "done") == 0)
-        return true;
-    if (strcmp(result.status, "failed") == 0)
-        error_set(err, ERROR_FAILED, "run %ld failed: %s", run, result.error);
-    else if (strcmp(result.status, "interrupted") == 0)
-        error_set(err, ERROR_FAILED, "run %ld was interrupted: %s", run, result.error);
-    else if (strcmp(result.status, "stopped") == 0)
-        error_set(err, ERROR_FAILED, "run %ld was stopped", run);
-    return false;
+    return follow_outcome(&result, run, err);
+}
+
+/* The number alone, for scripts; a person is told how to see the run again. */
+static void print_number(const struct invocation *invocation, long run)
+{
+    print(invocation_has(invocation, "json") ? "{\"run\":%ld}\n" : "%ld\n", run);
+    if (isatty(STDOUT_FILENO))
+        print_to(stderr, "dpartui: 'dpartui%s%s follow %ld' shows its progress\n",
+                 invocation->remote.host ? " --host " : "",
+                 invocation->remote.host ? invocation->remote.host : "", run);
 }
 
 static bool run(struct invocation *invocation, struct error *err)
@@ -131,7 +136,7 @@ static bool run(struct invocation *invocation, struct error *err)
                   : submit(client, &invocation->settings.spec, invocation_value(invocation, "note"),
                            &number, err);
     if (ok && detach)
-        print(invocation_has(invocation, "json") ? "{\"run\":%ld}\n" : "%ld\n", number);
+        print_number(invocation, number);
     else if (ok)
         ok = follow(invocation, client, number, from, err);
     client_close(client);

@@ -10,8 +10,8 @@
 #include "spec/set.h"
 #include "ui/session/view.h"
 
-static const char *const statuses[] = {"queued",  "running", "paused",     "done",
-                                       "stopped", "failed",  "interrupted"};
+static const char *const statuses[] = {"queued",  "running",   "paused", "done",
+                                       "stopped", "cancelled", "failed", "interrupted"};
 
 /* Once: "data|pipeline" may be the words that the setting has, too. */
 static void add_word(struct argument *argument, const char *word)

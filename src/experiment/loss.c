@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/figure.h"
+#include "base/text.h"
 #include "spec/names.h"
 
 /* A second cause is named when it takes at least this part of what the first takes. */
@@ -57,7 +58,7 @@ static void describe_slower_parts(const struct outcome *outcome, const struct ou
     if (crowded)
         snprintf(loss->words, sizeof loss->words,
                  "devices that share cores (%d threads of %d CPU devices on %d core%s)",
-                 outcome->threads, outcome->cpus, cores, cores == 1 ? "" : "s");
+                 outcome->threads, outcome->cpus, cores, plural(cores));
     else
         snprintf(loss->words, sizeof loss->words,
                  "%s (the %s together compute %.2f times as long for as many rows)",
@@ -81,12 +82,12 @@ static void describe_slower(const struct outcome *outcome, const struct outcome 
         snprintf(loss->words, sizeof loss->words,
                  "devices that share cores (%d threads of %d CPU devices on %d core%s: each device "
                  "computes %s samples/s, not %s)",
-                 outcome->threads, outcome->cpus, cores, cores == 1 ? "" : "s", now, before);
+                 outcome->threads, outcome->cpus, cores, plural(cores), now, before);
     else if (outcome->rows < 0.99 * base->rows)
         snprintf(loss->words, sizeof loss->words,
-                 "small batches per device (%.0f rows, not %.0f: each device computes %s "
+                 "small batches per device (%.0f row%s, not %.0f: each device computes %s "
                  "samples/s, not %s)",
-                 outcome->rows, base->rows, now, before);
+                 outcome->rows, plural(outcome->rows), base->rows, now, before);
     else
         snprintf(loss->words, sizeof loss->words,
                  "shared memory, caches or power (each device computes %s samples/s, not %s, of "

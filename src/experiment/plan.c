@@ -151,7 +151,7 @@ static const char *label_of(const struct device_list *devices, struct figure *te
                  (i == 0 || strcmp(devices->id[i].host, devices->id[i - 1].host) != 0);
     if (hosts == 0)
         return study_devices(devices->count, text);
-    snprintf(text->text, sizeof text->text, "%d host%s", hosts, hosts == 1 ? "" : "s");
+    snprintf(text->text, sizeof text->text, "%d host%s", hosts, plural(hosts));
     return text->text;
 }
 
@@ -166,8 +166,9 @@ static bool plan_counts(struct study *study, const struct study_request *request
                          "between",
                          request->counts, SPEC_MAX_DEVICES);
     if (most > request->pool->count)
-        return error_set(err, ERROR_USAGE, "--devices-counts %d: there are only %d devices", most,
-                         request->pool->count);
+        return error_set(err, ERROR_USAGE, "--devices-counts %d: there %s only %d device%s", most,
+                         request->pool->count == 1 ? "is" : "are", request->pool->count,
+                         plural(request->pool->count));
     devices.count = most;
     if (!sweep_prepare(spec, sweep_host_cpus(&devices), study->cores, err))
         return false;

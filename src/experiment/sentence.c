@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/figure.h"
+#include "base/text.h"
 #include "experiment/loss.h"
 #include "spec/names.h"
 
@@ -38,7 +39,7 @@ static bool append_accuracy(const struct outcome *outcome, const struct outcome 
         return append(buffer, size, used, ", test accuracy %+.3f", outcome->accuracy_change);
     if (outcome->epochs != base->epochs && isfinite(outcome->epochs) && isfinite(base->epochs))
         return append(buffer, size, used, " (after %.0f epoch%s, not %.0f)", outcome->epochs,
-                      outcome->epochs == 1 ? "" : "s", base->epochs);
+                      plural(outcome->epochs), base->epochs);
     return true;
 }
 
@@ -148,7 +149,7 @@ const char *sentence_of_strategies(const struct outcome *one, const struct outco
         return buffer;
     if (isfinite(fast->speed_up) && isfinite(slow->speed_up)) {
         snprintf(times[0], sizeof times[0], ", %.2f times %d device%s", fast->speed_up,
-                 base->devices, base->devices == 1 ? "" : "s");
+                 base->devices, plural(base->devices));
         snprintf(times[1], sizeof times[1], " (%.2f)", slow->speed_up);
     }
     bool room =
@@ -215,7 +216,7 @@ static void describe_values(const struct study_table *table, char *buffer, size_
     used += (size_t)snprintf(
         buffer + used, size - used, "; %s is the most accurate: %.3f in the mean of %d seed%s",
         best == fastest ? "it" : row->variant->label, row->outcome.test_acc.mean,
-        row->outcome.test_acc.count, row->outcome.test_acc.count > 1 ? "s" : "");
+        row->outcome.test_acc.count, plural(row->outcome.test_acc.count));
     if (used < size && second >= 0 &&
         (row->outcome.test_acc.count < 2 ||
          overlap(&row->outcome.test_acc, &table->rows[second].outcome.test_acc)))

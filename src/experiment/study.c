@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define NOTE_PREFIX "compare "
 
 void study_free(struct study *study)
@@ -60,7 +62,7 @@ int study_unfinished(const struct study *study)
 
 const char *study_devices(int devices, struct figure *text)
 {
-    snprintf(text->text, sizeof text->text, "%d device%s", devices, devices == 1 ? "" : "s");
+    snprintf(text->text, sizeof text->text, "%d device%s", devices, plural(devices));
     return text->text;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "spec/set.h"
 
 int sweep_counts(int most, int counts[SWEEP_RUNS])
@@ -71,8 +72,8 @@ bool sweep_run(const struct spec *prepared, const struct device_list *devices, e
     bool ok = (scaling == SCALING_STRONG || grow(spec, count, err)) && spec_validate(spec, err);
     if (ok && spec->strategy == STRATEGY_PIPELINE && count % spec->replicas != 0)
         ok = error_set(err, ERROR_USAGE,
-                       "replicas %ld: %d devices cannot be divided equally over as many pipelines",
-                       spec->replicas, count);
+                       "replicas %ld: %d device%s cannot be divided equally over as many pipelines",
+                       spec->replicas, count, plural(count));
     bool shards = strategy_divides_rows(spec->strategy);
     if (ok && shards && spec->split == SPLIT_EVEN && spec->batch % count != 0)
         ok = error_set(err, ERROR_USAGE, "split even: a batch of %ld does not divide by %d devices",

@@ -6,6 +6,7 @@
 
 #include "base/figure.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "events/confusion.h"
 #include "output/bar.h"
 #include "output/table.h"
@@ -28,7 +29,8 @@ static void print_pairs(const struct confusion_table *table)
         others -= pair->rows;
     }
     if (others > 0)
-        print("  and %ld rows of %zu other pairs\n", others, table->pair_count - shown);
+        print("  and %ld row%s of %zu other pair%s\n", others, plural(others),
+              table->pair_count - shown, plural(table->pair_count - shown));
 }
 
 static bool print_classes(const struct confusion_table *table, struct error *err)

@@ -1,6 +1,7 @@
 libcommand_a_SOURCES += \
 	%D%/bar.c %D%/bar.h \
 	%D%/confusion.c %D%/confusion.h \
+	%D%/paragraph.c %D%/paragraph.h \
 	%D%/plot.c %D%/plot.h \
 	%D%/stream.c %D%/stream.h \
 	%D%/profile.c %D%/profile.h \

@@ -9,6 +9,7 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "output/table.h"
 
 enum profile_order profile_order_of(const char *word)
@@ -122,10 +123,10 @@ bool profile_print(const json_t *event, enum profile_order order, struct error *
     double step_s = profile_event_step_s(event);
     struct figure time;
     double unprofiled, unprofiled_s = profile_event_unprofiled_s(event, &unprofiled);
-    print("profile of %.0f steps, %s ms each", profile_event_steps(event),
-          figure_fixed(&time, 1e3 * step_s, 3));
+    print("profile of %.0f step%s, %s ms each", profile_event_steps(event),
+          plural(profile_event_steps(event)), figure_fixed(&time, 1e3 * step_s, 3));
     if (unprofiled > 0)
-        print("; %.0f steps without it took %s ms each", unprofiled,
+        print("; %.0f step%s without it took %s ms each", unprofiled, plural(unprofiled),
               figure_fixed(&time, 1e3 * unprofiled_s, 3));
     putchar('\n');
     print_remarks(event);
@@ -137,7 +138,8 @@ bool profile_print(const json_t *event, enum profile_order order, struct error *
     }
     for (size_t i = 0; i < devices; i++) {
         const json_t *device = json_array_get(json_object_get(event, "devices"), i);
-        print("\n%s, %.0f rows", member_text(device, "device"), member_number(device, "rows"));
+        print("\n%s, %.0f row%s", member_text(device, "device"), member_number(device, "rows"),
+              plural(member_number(device, "rows")));
         print_limits(event, i);
         putchar('\n');
         if (!print_device(event, i, order, err))

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "spec/fields.h"
+#include "spec/fill.h"
 #include "spec/origin.h"
 #include "spec/set.h"
 #include "spec/text.h"
@@ -67,12 +68,15 @@ static json_t *origins_json(const struct spec *spec)
     return object;
 }
 
-static json_t *to_json(const struct spec *spec, bool all)
+typedef bool is_wanted(const struct spec *spec, const struct spec_field *field);
+
+/* NULL: all fields. */
+static json_t *to_json(const struct spec *spec, is_wanted *wanted)
 {
     json_t *object = json_object();
     for (size_t i = 0; object && i < spec_field_count; i++) {
         char name[32];
-        if (!all && spec_origin(spec, &spec_fields[i]) != ORIGIN_GIVEN)
+        if (wanted && !wanted(spec, &spec_fields[i]))
             continue;
         member_name(&spec_fields[i], name, sizeof name);
         object = json_kept_if(
@@ -83,16 +87,32 @@ static json_t *to_json(const struct spec *spec, bool all)
 
 json_t *spec_to_json(const struct spec *spec)
 {
-    json_t *object = to_json(spec, true);
+    json_t *object = to_json(spec, NULL);
     if (!object || !spec->resolved)
         return object;
     return json_kept_if(json_object_set_new(object, origins_member, origins_json(spec)) == 0,
                         object);
 }
 
+static bool in_recipe(const struct spec *spec, const struct spec_field *field)
+{
+    (void)spec;
+    return spec_in_recipe(field);
+}
+
+json_t *spec_recipe_to_json(const struct spec *spec)
+{
+    return to_json(spec, in_recipe);
+}
+
+static bool is_given(const struct spec *spec, const struct spec_field *field)
+{
+    return spec_origin(spec, field) == ORIGIN_GIVEN;
+}
+
 json_t *spec_given_to_json(const struct spec *spec)
 {
-    return to_json(spec, false);
+    return to_json(spec, is_given);
 }
 
 /* A JSON value as the text form that spec_set reads; NULL with *err filled for other types. */

@@ -11,6 +11,8 @@
  * ({"lr":"recipe"}). NULL: a name or path is not UTF-8, or memory ran out.
  */
 json_t *spec_to_json(const struct spec *spec);
+/* Only what a model file's recipe may say (spec/fill.h): how a network is trained. */
+json_t *spec_recipe_to_json(const struct spec *spec);
 /* Only what was given: for the engine, which fills in the rest. */
 json_t *spec_given_to_json(const struct spec *spec);
 /* Members that it has are given; with "origins" the spec is resolved, and they say so. */

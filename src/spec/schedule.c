@@ -172,8 +172,8 @@ static bool take_epochs(struct lr_schedule *schedule, const char *text, const ch
             break;
     }
     return **at != ',' ||
-           error_set(err, ERROR_USAGE, "lr-schedule '%.60s' has more than %d numbers of epochs",
-                     text, most);
+           error_set(err, ERROR_USAGE, "lr-schedule '%.60s' has more than %d number%s of epochs",
+                     text, most, plural(most));
 }
 
 static bool take_value(struct lr_schedule *schedule, const char *text, const char *at,
@@ -240,5 +240,5 @@ bool lr_schedule_check(const struct lr_schedule *schedule, long epochs, struct e
            error_set(err, ERROR_USAGE,
                      "warmup %g is longer than the run of %ld epoch%s: choose a shorter one, or "
                      "more epochs",
-                     schedule->warmup, epochs, epochs == 1 ? "" : "s");
+                     schedule->warmup, epochs, plural(epochs));
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "spec/fields.h"
 #include "spec/hosts.h"
 #include "spec/origin.h"
@@ -86,10 +87,11 @@ static bool validate_threads(const struct spec *spec, struct error *err)
     for (int i = 0; i < spec->devices.count; i++)
         cpus += spec->devices.id[i].kind == DEVICE_CPU;
     return spec->thread_count == 0 || spec->thread_count == cpus ||
-           error_set(err, ERROR_USAGE,
-                     "cpu-threads has %d numbers for %d CPU devices: give one for all of them, or "
-                     "one for each",
-                     spec->thread_count, cpus);
+           error_set(
+               err, ERROR_USAGE,
+               "cpu-threads has %d number%s for %d CPU device%s: give one for all of them, or "
+               "one for each",
+               spec->thread_count, plural(spec->thread_count), cpus, plural(cpus));
 }
 
 /* Constants that an optimizer cannot work with; each is wrong for all that have it. */
@@ -163,8 +165,9 @@ bool spec_validate_listed(const struct spec *spec, struct error *err)
         return false;
     if (all.split == SPLIT_WEIGHTED && all.weight_count != all.devices.count)
         return error_set(err, ERROR_USAGE,
-                         "split has %d weights for %d devices: give one weight for each device",
-                         all.weight_count, all.devices.count);
+                         "split has %d weight%s for %d device%s: give one weight for each device",
+                         all.weight_count, plural(all.weight_count), all.devices.count,
+                         plural(all.devices.count));
     return validate_threads(&all, err);
 }
 

@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "base/figure.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "experiment/sentence.h"
 #include "output/svg_panel.h"
 #include "spec/names.h"
@@ -362,7 +363,7 @@ void study_table_svg(const struct study_table *table, struct text *out)
     make_lines(table, &layout, accuracy_of, "mean, minimum to maximum over seeds", &lines);
     put_panel(&accuracy, &layout, &lines, false, WIDTH / 2.0, out);
     snprintf(words, sizeof words, "%d repeat%s; %s%s", table->study->repeats,
-             table->study->repeats == 1 ? "" : "s",
+             plural(table->study->repeats),
              layout.lines > 1 ? "bars from minimum to maximum; speeds " : "speeds ",
              study_warm_up_words(table));
     svg_label(out, "faint", 16, HEIGHT - 12, words);

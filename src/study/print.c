@@ -9,6 +9,7 @@
 #include "base/figure.h"
 #include "base/json.h"
 #include "base/print.h"
+#include "base/text.h"
 #include "experiment/sentence.h"
 #include "output/table.h"
 #include "spec/fields.h"
@@ -83,8 +84,7 @@ static void print_head(const struct study *study)
     print("comparison %s: %s; model %s, data %s, %.0f epoch%s, %d repeat%s\n", study->id,
           study_title(study, &title), strcmp(model, "-") == 0 ? no : model,
           strcmp(data, "-") == 0 ? no : data, member_number(spec, "epochs"),
-          member_number(spec, "epochs") == 1 ? "" : "s", study->repeats,
-          study->repeats == 1 ? "" : "s");
+          plural(member_number(spec, "epochs")), study->repeats, plural(study->repeats));
 }
 
 static void print_faults(const struct study *study)
@@ -101,8 +101,9 @@ static void print_faults(const struct study *study)
     }
     int left = study_unfinished(study);
     if (left > 0)
-        print("%d of %d runs are not done: 'dpartui compare --resume %s' trains them\n", left,
-              study->entry_count, study->id);
+        print("%d of %d run%s %s not done: 'dpartui compare --resume %s' trains %s\n", left,
+              study->entry_count, plural(study->entry_count), left == 1 ? "is" : "are", study->id,
+              left == 1 ? "it" : "them");
 }
 
 static void print_foot(const struct study_table *table)

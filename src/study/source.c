@@ -15,7 +15,8 @@ static enum study_state state_of(const char *status, bool engine)
         return STUDY_DONE;
     if (strcmp(status, "failed") == 0)
         return STUDY_FAILED;
-    if (strcmp(status, "stopped") == 0 || strcmp(status, "interrupted") == 0)
+    if (strcmp(status, "stopped") == 0 || strcmp(status, "cancelled") == 0 ||
+        strcmp(status, "interrupted") == 0)
         return STUDY_STOPPED;
     /* Without an engine nothing trains: it was killed, and the next one will notice. */
     return engine ? STUDY_RUNNING : STUDY_STOPPED;

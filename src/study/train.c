@@ -261,7 +261,8 @@ static long find_by_note(const struct study *study, const struct study_entry *en
         const char *status = member_text(run, "status");
         if (strcmp(member_text(run, "note"), note) == 0 &&
             member_number(run, "submitted_at") >= study->created - 1 &&
-            strcmp(status, "stopped") != 0 && strcmp(status, "interrupted") != 0)
+            strcmp(status, "stopped") != 0 && strcmp(status, "cancelled") != 0 &&
+            strcmp(status, "interrupted") != 0)
             found = (long)member_number(run, "run");
     }
     return found;

@@ -94,7 +94,7 @@ class Trials:
         engine = Engine(self.home)
         try:
             for run in engine.must("runs"):
-                if run["status"] not in ("done", "failed", "interrupted", "stopped"):
+                if run["status"] not in ("done", "failed", "interrupted", "stopped", "cancelled"):
                     raise Fault(f"run {run['run']} is {run['status']} after the engine's end")
             resumed = engine.submit(resume=1, epochs=3)
             engine.wait(resumed, ("done",))

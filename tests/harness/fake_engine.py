@@ -103,6 +103,12 @@ class FakeEngine:
             for client in self.clients:
                 client.shutdown(socket.SHUT_RDWR)
 
+    def leave(self):
+        """As when it is told to end."""
+        with self.lock:
+            self._send(self.clients, {'jsonrpc': '2.0', 'method': 'leaving', 'params': {}})
+        self.close()
+
     @staticmethod
     def _device(name):
         gpu, number = name.startswith('cuda'), int(name.split(':')[1])
@@ -307,7 +313,7 @@ class FakeEngine:
             raise ValueError("'when' must be step, epoch, now or never")
         if run['status'] == 'queued' and when != 'never':
             self.queue.remove(run['run'])
-            self._finish(run, 'stopped', None)
+            self._finish(run, 'cancelled', None)
         elif self._is_running(run):
             if when in ('epoch', 'never') and (when == 'epoch') != run['stop_after_epoch']:
                 run['stop_after_epoch'] = self.live['stop_after_epoch'] = when == 'epoch'

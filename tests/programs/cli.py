@@ -28,9 +28,8 @@ PATIENCE = 180.0
 # Some milliseconds, and a run that nobody will see the end of.
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
-COMMANDS = ["train", "eval", "predict", "compare", "devices", "model", "runs", "show", "export", "stop", "check", "fetch",
-            "completion",
-            "engine", "screen"]
+COMMANDS = ["train", "follow", "eval", "predict", "compare", "devices", "model", "runs", "show",
+            "export", "stop", "check", "fetch", "completion", "engine", "screen"]
 
 
 def has_ended(pid):
@@ -172,8 +171,7 @@ class Usage(Case):
                 (["model", "no-such-model"], "no-such-model"),
                 (["fetch", "everything"], "everything"),
                 (["runs", "--jsno"], "--json"),
-                (["export"], "RUN..."),
-                (["export", "1"], "--csv")):
+                (["export"], "RUN...")):
             with self.subTest(arguments=arguments):
                 self.assertIn(says, self.bad(2, *arguments))
 
@@ -317,7 +315,7 @@ class Training(Case):
         self.assertEqual(len(lines), 4)
         for number, line in enumerate(lines[:3], 1):
             self.assertRegex(line, rf"^epoch {number}/3  loss \d")
-        self.assertRegex(lines[3], r"^test acc \d\.\d{3}, [\d.]+ s/epoch, \d+ samples/s on "
+        self.assertRegex(lines[3], r"^test acc \d\.\d{3}, [\d.]+ s/epoch, [\d.]+[kM]? samples/s on "
                                    r"\[cpu:0, cpu:1\]$")
 
     def test_devices_of_unequal_speed(self):
@@ -395,7 +393,8 @@ class Training(Case):
         self.good("stop", "2")
         self.good("stop", "1", "--now")
         self.wait_status(3, "running")
-        self.assertEqual([self.status_of(1), self.status_of(2)], ["stopped", "stopped"])
+        self.assertEqual([self.status_of(1), self.status_of(2)], ["stopped", "cancelled"])
+        self.assertEqual([run["run"] for run in self.good_json("runs", "--status", "cancelled")], [2])
         self.assertIn("no run 9", self.bad(1, "stop", "9"))
         self.assertIn("run 1 has ended", self.bad(1, "stop", "1"))
         self.assertIn("--now", self.bad(1, "engine", "stop"))
@@ -509,6 +508,29 @@ class Signals(Case):
             self.good("stop", str(run))
             self.wait_status(run, "stopped")
 
+    def test_a_run_is_followed_and_left(self):
+        self.assertIn("no engine is running", self.bad(1, "follow", "1"))
+        self.good("train", *ENDLESS, "--detach")
+        child = self.start("follow", "1")
+        self.assertRegex(child.stdout.readline(), r"^epoch +1/1000000  loss ")
+        child.send_signal(signal.SIGINT)
+        _, err = self.finish(child, 1)
+        self.assertEqual(err, "dpartui: run 1 continues\n")
+        self.assertEqual(self.status_of(1), "running")
+        self.good("stop", "1", "--now")
+        self.wait_status(1, "stopped")
+        self.assertIn("run 1 was stopped", self.bad(1, "follow", "1"))
+        self.good("train", *SHORT)
+        self.assertEqual(len(self.good("follow", "2").splitlines()), 4)
+        events = [json.loads(line) for line in self.good("follow", "2", "--json").splitlines()]
+        self.assertEqual((events[0]["event"], events[-1]["status"]), ("run", "done"))
+        self.assertIn("no run 9", self.bad(1, "follow", "9"))
+
+    def test_a_detached_run_names_what_follows_it(self):
+        output, _ = self.on_terminal(80, ["train", *ENDLESS, "--detach"], lambda fd, out: True)
+        self.assertEqual(output.replace("\r", ""),
+                         "1\ndpartui: 'dpartui follow 1' shows its progress\n")
+
     def test_a_private_run_survives_a_hang_up(self):
         child = self.follow(*ENDLESS, "--foreground", "--max-steps", "3000")
         child.send_signal(signal.SIGHUP)
@@ -561,7 +583,7 @@ class Signals(Case):
         state = {"sent": False}
 
         def talk(fd, output):
-            if not state["sent"] and "\repoch" in output:
+            if not state["sent"] and re.search("\repoch[^\r]*loss", output):
                 os.write(fd, b"\x03")
                 state["sent"] = True
             return True
@@ -575,6 +597,26 @@ class Signals(Case):
         for bar in bars:
             self.assertLess(len(bar), 80)
         self.assertTrue(any("[" in bar and len(bar) < 70 for bar in bars), bars)
+        self.assertTrue(any(re.match(r"epoch \d+/1000000  .*loss \d\.\d{3}  acc \d\.\d{3}", bar)
+                            for bar in bars), bars)
+
+    def test_lines_fit_the_terminal(self):
+        job = ["train", "--model", "linear", "--data", "glyphs", "--train-rows", "200",
+               "--test-rows", "100", "--batch", "20", "--epochs", "10", "--validation", "0.2",
+               "--save-best", self.path("w"), "--warmup", "1", "--lr-schedule", "cosine"]
+        output, status = self.on_terminal(80, job, lambda fd, out: True)
+        self.assertEqual(status, 0, output)
+        lines = re.sub("\r[^\r\n]*\x1b\\[K", "", output).replace("\r", "").splitlines()
+        for line in lines:
+            self.assertLessEqual(len(line), 80, line)
+        self.assertTrue([line for line in lines if line.startswith("  ")], lines)
+        text = re.sub("\n  ", " ", "\n".join(lines))
+        self.assertRegex(text, r"run 1: linear \(.* parameters\) on glyphs, batch 20, lr \S+, "
+                               r"cosine, warmup 1, ")
+        self.assertRegex(text, r"epoch 10/10  loss \d\.\d{4}  acc \d\.\d{3}  val acc \d\.\d{3}  "
+                               r"\S+ s  \S+ samples/s\n")
+        self.assertRegex(text, r"validation acc 0\.\d+, test acc 0\.\d+ with the best weights, of "
+                               r"epoch \d+, \S+ s/epoch, \S+ samples/s on \[cpu:0\]$")
 
     def test_the_run_survives_its_terminal(self):
         _, status = self.on_terminal(80, ["train", *ENDLESS], lambda fd, out: "epoch" not in out)

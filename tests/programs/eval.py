@@ -105,7 +105,7 @@ class Eval(unittest.TestCase):
         run = self.show(1)
         self.assertEqual(run["checkpoint"]["steps"], 24)
         newest = self.checkpoints(1)[-1]
-        for arguments in (["--run", "1"], [newest],
+        for arguments in (["--run", "1"], [newest], ["w.safetensors"],
                           ["w.safetensors", *LINEAR[:4], *LINEAR[6:8], "--seed", "7"]):
             found = self.good_json("eval", *arguments)
             self.assertEqual(found["test_acc"], run["test_acc"])
@@ -120,6 +120,26 @@ class Eval(unittest.TestCase):
         self.good("engine", "stop")
         self.good("eval", "--run", "1")
         self.assertFalse(self.good_json("engine", "status")["running"])
+
+    def test_saved_weights_say_how_they_were_trained(self):
+        self.good("train", *LINEAR, "--epochs", "2", "--lr", "0.05", "--save", "w.safetensors",
+                  "--save-best", "best.safetensors")
+        for name in "w.safetensors", "best.safetensors":
+            with open(os.path.join(self.folder, name), "rb") as file:
+                header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+            note = json.loads(header["__metadata__"]["dpartui"])
+            self.assertEqual((note["model"], note["data"], note["seed"], note["test_rows"]),
+                             ("linear", "glyphs", 7, 300))
+            recipe = note["recipe"]
+            self.assertEqual((recipe["epochs"], recipe["batch"], recipe["lr"],
+                              recipe["optimizer"]), (2, 50, 0.05, "sgd"))
+        # A run that begins with them is of the same network and data, unless others are named.
+        self.good("train", "--init", "w.safetensors", "--epochs", "1", "--max-steps", "2")
+        run = self.show(2)
+        self.assertEqual((run["model"], run["data"]), ("linear", "glyphs"))
+        self.assertIn("weights of linear, trained on glyphs, do not fit the network 'smallnet'",
+                      self.run_program("train", "--init", "w.safetensors", "--model",
+                                       "smallnet").stderr)
 
     def test_the_best(self):
         # A rate at which the first epoch is not the best and the last one neither, whatever it is.
@@ -243,8 +263,14 @@ rows of a class, by the class that they were taken for:
         self.refuse(2, "missing.safetensors: No such file", "eval", "missing.safetensors")
         self.refuse(1, "run 9 has no checkpoint", "eval", "--run", "9")
         self.refuse(1, "not a safetensors file", "eval", "text")
-        self.refuse(2, "'0.weight' is missing", "eval", "w.safetensors", "--model", "smallnet",
-                    "--data", "glyphs")
+        self.refuse(2, "w.safetensors: weights of linear, trained on glyphs, do not fit the network "
+                    "'smallnet' for these data: '0.weight' is missing", "eval", "w.safetensors",
+                    "--model", "smallnet")
+        write_identity(os.path.join(self.folder, "theirs.safetensors"), 3)
+        self.refuse(2, "theirs.safetensors: does not say which model its weights are of: --model "
+                    "names it", "eval", "theirs.safetensors")
+        self.refuse(2, "theirs.safetensors: 'fc.weight' has shape", "eval", "theirs.safetensors",
+                    "--model", "linear", "--data", "glyphs")
 
     def test_an_interrupted_run_goes_on(self):
         self.good("train", *LINEAR, "--epochs", "1000000", "--detach")

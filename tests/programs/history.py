@@ -333,7 +333,9 @@ class Export(Case):
     def test_tables(self):
         self.train("--epochs", "2")
         self.train("--epochs", "3")
-        table = list(csv.DictReader(io.StringIO(self.good("export", "1", "2", "--csv"))))
+        text = self.good("export", "1", "2", "--csv")
+        self.assertEqual(self.good("export", "1", "2"), text)
+        table = list(csv.DictReader(io.StringIO(text)))
         self.assertEqual([(row["run"], row["epoch"]) for row in table],
                          [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"), ("2", "3")])
         epochs = self.good_json("show", "2")["epochs"]
@@ -383,7 +385,7 @@ class Export(Case):
 
     def test_mistakes(self):
         self.train("--epochs", "1")
-        for arguments, says in (([], "--csv"), (["--csv", "--svg"], "exclude"),
+        for arguments, says in ((["--figure", "lr"], "--svg"), (["--csv", "--svg"], "exclude"),
                                 (["--json", "--points"], "--csv"),
                                 (["--csv", "--figure", "lr"], "--svg"),
                                 (["--svg", "--figure", "tset_acc"], "test_acc"),

@@ -33,7 +33,7 @@ class Resume(cli.Case):
         self.good("train", *DATA, "--epochs", "3")
         lines = self.resume("1", "--epochs", "5").splitlines()
         self.assertEqual(lines[0], "run 1 resumes from its checkpoint after step 30 of 50: "
-                                   "3 of 5 epochs are taken over")
+                                   "3 of 5 epochs taken over")
         self.assertEqual([line.split()[1] for line in lines if line.startswith("epoch ")],
                          ["4/5", "5/5"])
         self.assertEqual(self.epochs("1"), [1, 2, 3, 4, 5])

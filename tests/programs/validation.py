@@ -23,7 +23,7 @@ class Validation(cli.Case):
         epochs = [line for line in lines if line.startswith("epoch ")]
         self.assertLess(len(epochs), 40)
         for line in epochs:
-            self.assertRegex(line, r" validation acc 0\.\d{3}  ")
+            self.assertRegex(line, r" val acc 0\.\d{3}  ")
             self.assertNotIn("test acc", line)
         best = len(epochs) - 2
         self.assertRegex(text, "ended early: no better validation accuracy for 2 epochs: the best "

@@ -135,6 +135,20 @@ class Workbench(WorkbenchCase):
         t.keys('q')
         self.assertEqual(t.exit_status(), 0)
 
+    def test_an_engine_that_was_stopped_is_not_lost(self):
+        engine = self.engine()
+        t = self.start()
+        t.expect('engine 4242 idle')
+        engine.leave()
+        t.expect('engine stopped')
+        t.expect('the engine was stopped. Press e to start it again')
+        engine.listen()
+        t.expect('engine 4242 idle')
+        engine.close()
+        t.expect('engine lost')
+        t.keys('q')
+        self.assertEqual(t.exit_status(), 0)
+
     def test_keys_work_while_the_engine_is_stalled(self):
         engine = self.engine()
         t = self.start()

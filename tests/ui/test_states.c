@@ -37,6 +37,12 @@ static void no_answer(struct replay *replay)
                     "press e to try again");
 }
 
+static void engine_stopped(struct replay *replay)
+{
+    replay_line(replay, "{\"jsonrpc\":\"2.0\",\"method\":\"leaving\",\"params\":{}}");
+    ui_disconnected(&replay->ui, LINK_LOST, "the engine was stopped. Press e to start it again");
+}
+
 static void engine_back(struct replay *replay)
 {
     ui_disconnected(&replay->ui, LINK_LOST, GONE);
@@ -167,6 +173,7 @@ static const struct {
     {"deaf-engine", "paused", deaf_engine, "L"},
     {"engine-lost", "engine-lost", NULL, "R"},
     {"engine-back", "engine-lost", engine_back, "L"},
+    {"engine-stopped", "paused", engine_stopped, "L"},
     {"device-lost", "device-lost", NULL, "<Down><Down><Enter>"},
     {"diverged", "diverged", NULL, "R/run=2<Enter><Enter>"},
     {"disk-full", "disk-full", NULL, "R/run=2<Enter><Enter>"},

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "ui/actions/chart.h"
 #include "ui/actions/views.h"
 #include "ui/form/devices.h"
@@ -42,7 +43,7 @@ static void scale(struct ui *ui)
         ui_say(ui, true, "%s", err.text);
     else
         ui_say(ui, false, "batch %s and lr %s for %d device%s%s", batch, lr, suggestion.devices,
-               suggestion.devices == 1 ? "" : "s",
+               plural(suggestion.devices),
                grows && lr_begins_highest(&ui->form.spec.schedule)
                    ? "; for a larger lr try a warmup of 1 epoch"
                    : "");

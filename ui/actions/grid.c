@@ -123,9 +123,9 @@ static bool accept_values(struct ui *ui, const char *text)
         study_free(&ui->compare.grid);
         return ui_say(ui, true, "%s", err.text);
     }
-    ui_ask(ui, &grid_question, 0, "Train %d variants of %s, %d run%s each: %d runs?",
-           study->variant_count, study_title(study, &title), study->repeats,
-           study->repeats == 1 ? "" : "s", study->entry_count);
+    ui_ask(ui, &grid_question, 0, "Train %d variant%s of %s, %d run%s each: %d run%s?",
+           study->variant_count, plural(study->variant_count), study_title(study, &title),
+           study->repeats, plural(study->repeats), study->entry_count, plural(study->entry_count));
     return true;
 }
 

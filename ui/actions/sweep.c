@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/figure.h"
+#include "base/text.h"
 #include "spec/json.h"
 #include "ui/actions/grid.h"
 #include "ui/session/comparison.h"
@@ -115,7 +116,8 @@ void sweep_taken(struct ui *ui, long run)
         return;
     }
     ui->compare.submitting = false;
-    ui_say(ui, false, "the sweep's %d runs are in the queue, up to run %ld", count, run);
+    ui_say(ui, false, "the sweep's %d run%s in the queue, up to run %ld", count,
+           count == 1 ? " is" : "s are", run);
 }
 
 void sweep_refused(struct ui *ui)
@@ -168,8 +170,8 @@ static void answer_drop(struct ui *ui, enum action answer)
     for (int i = waiting - 1; i >= 0; i--)
         dropped += drop(ui, runs[i]);
     if (waiting > 0 && dropped == waiting)
-        ui_say(ui, false, "%d run%s of the sweep leave%s the queue", dropped,
-               dropped == 1 ? "" : "s", dropped == 1 ? "s" : "");
+        ui_say(ui, false, "%d run%s of the sweep leave%s the queue", dropped, plural(dropped),
+               dropped == 1 ? "s" : "");
 }
 
 static const struct question drop_question = {

@@ -186,9 +186,10 @@ double reach_deadline(const struct reach *reach)
 
 void reach_lost(struct reach *reach, const struct client *client, const struct error *err)
 {
-    static const char lost_advice[] = "the engine is gone. If it ended, its runs are interrupted "
-                                      "and can be resumed. Press e to start "
-                                      "another";
+    const char *gone = reach->ui->stopped
+                           ? "the engine was stopped. Press e to start it again"
+                           : "the engine is gone. If it ended, its runs are interrupted and can be "
+                             "resumed. Press e to start another";
     const enum line_end end = client_line_end(client);
     const bool far = client_host(client);
     if (far && end != LINE_HUNG_UP && end != LINE_NO_ENGINE) {
@@ -198,7 +199,7 @@ void reach_lost(struct reach *reach, const struct client *client, const struct e
     }
     reach->down = false;
     ui_disconnected(reach->ui, LINK_LOST,
-                    far && end == LINE_NO_ENGINE && !reach->had_engine ? err->text : lost_advice);
+                    far && end == LINE_NO_ENGINE && !reach->had_engine ? err->text : gone);
     if (far) {
         pause(reach);
         return;

@@ -52,7 +52,7 @@ void ui_connected(struct ui *ui)
     if (ui->link_advice[0] != '\0')
         ui_log_local(ui, LOG_INFO, "connected to an engine again");
     ui->link = LINK_UP;
-    ui->silent = false;
+    ui->silent = ui->stopped = false;
     ui->link_advice[0] = ui->down_since[0] = '\0';
     ui->state.runs_stale = ui->interrupted_told = false;
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
@@ -151,6 +151,7 @@ void ui_notification(struct ui *ui, const json_t *message)
         confusion_progress(ui, params);
     if (strcmp(method, "log") == 0)
         log_arrived(ui);
+    ui->stopped |= strcmp(method, "leaving") == 0;
     log_lost_devices(ui);
     tell_event(ui, method, params);
     follow_up(ui);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "spec/fields.h"
 #include "spec/fill.h"
 #include "spec/origin.h"
@@ -213,19 +214,20 @@ bool form_problem(const struct form *form, const struct state *state,
     if (devices == 0)
         return false;
     if (rows && spec->split == SPLIT_EVEN && spec->batch % devices != 0)
-        snprintf(buffer, size, "split even: a batch of %ld rows does not divide by %d devices",
-                 spec->batch, devices);
+        snprintf(buffer, size, "split even: a batch of %ld row%s does not divide by %d devices",
+                 spec->batch, plural(spec->batch), devices);
     else if (spec->split == SPLIT_WEIGHTED && spec->weight_count != devices)
-        snprintf(buffer, size, "split weighted: %d weights for %d devices", spec->weight_count,
-                 devices);
+        snprintf(buffer, size, "split weighted: %d weight%s for %d device%s", spec->weight_count,
+                 plural(spec->weight_count), devices, plural(devices));
     else if (check && check->problem[0] != '\0')
         snprintf(buffer, size, "%s", check->problem);
     else if (check && check->train_rows > 0 && spec->batch > check->train_rows)
-        snprintf(buffer, size, "batch %ld: there are %ld training rows, one step an epoch",
-                 spec->batch, check->train_rows);
+        snprintf(buffer, size, "batch %ld: there %s %ld training row%s, one step an epoch",
+                 spec->batch, check->train_rows == 1 ? "is" : "are", check->train_rows,
+                 plural(check->train_rows));
     else if (rows && spec->batch < devices)
-        snprintf(buffer, size, "a batch of %ld rows leaves %ld of %d devices without work",
-                 spec->batch, devices - spec->batch, devices);
+        snprintf(buffer, size, "a batch of %ld row%s leaves %ld of %d devices without work",
+                 spec->batch, plural(spec->batch), devices - spec->batch, devices);
     else
         return false;
     return true;

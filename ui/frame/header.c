@@ -152,7 +152,8 @@ static void add_link(const struct ui *ui, struct line *line)
                  ui->host[0] != '\0' ? "connecting" : "starting the engine");
     } else if (ui->link != LINK_UP || ui->silent) {
         part = add(line, STYLE_BAD, 0);
-        snprintf(part->text, sizeof part->text, "%s", troubles[ui->link]);
+        snprintf(part->text, sizeof part->text, "%s",
+                 ui->link == LINK_LOST && ui->stopped ? "engine stopped" : troubles[ui->link]);
     } else {
         part = add(line, STYLE_LABEL, 10);
         if (!ui->state.known)

@@ -11,11 +11,17 @@
 
 enum { GAP = 2 };
 
+/* What the key does now: where the line to a host is down, an engine may well run there. */
+static const char *label_of(const struct ui *ui, const struct action_entry *entry)
+{
+    return entry->action == ACTION_ENGINE && ui->down_since[0] != '\0' ? "try now" : entry->label;
+}
+
 static int entry_width(const struct ui *ui, const struct action_entry *table, size_t i)
 {
     char name[KEY_NAME_SIZE];
-    return text_columns(key_text(ui->keymap.key[i][0], name)) + 1 + text_columns(table[i].label) +
-           GAP;
+    return text_columns(key_text(ui->keymap.key[i][0], name)) + 1 +
+           text_columns(label_of(ui, &table[i])) + GAP;
 }
 
 static bool makes_sense(const struct ui *ui, const struct action_entry *table, size_t i)
@@ -59,7 +65,8 @@ bool keys_draw(const struct ui *ui, struct surface *surface, struct rect area, s
         x += surface_text(surface, area.y, x, end - x, STYLE_KEY,
                           key_text(ui->keymap.key[items[i].entry][0], name)) +
              1;
-        surface_text(surface, area.y, x, end - x, STYLE_LABEL, table[items[i].entry].label);
+        surface_text(surface, area.y, x, end - x, STYLE_LABEL,
+                     label_of(ui, &table[items[i].entry]));
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "ui/keys/actions.h"
 
 void keymap_init(struct keymap *keymap)
@@ -55,6 +56,17 @@ static const char *present_name(const char *name)
     return name;
 }
 
+static bool refuse_name(const struct action_entry *table, size_t count, const char *name,
+                        struct error *err)
+{
+    const char *names[ACTION_ENTRIES];
+    for (size_t i = 0; i < count; i++)
+        names[i] = table[i].name;
+    const char *near = nearest_name(name, names, count);
+    return error_set(err, ERROR_USAGE, "there is no action '%.60s'%s%s%s (the help page names all)",
+                     name, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 bool keymap_bind(struct keymap *keymap, const char *name, const char *keys, struct error *err)
 {
     size_t count;
@@ -63,8 +75,7 @@ bool keymap_bind(struct keymap *keymap, const char *name, const char *keys, stru
     for (size_t i = 0; i < count; i++)
         if (strcmp(table[i].name, name) == 0)
             return parse_keys(keys, &table[i], keymap->key[i], err);
-    return error_set(err, ERROR_USAGE, "there is no action '%.60s' (the help page names them)",
-                     name);
+    return refuse_name(table, count, name, err);
 }
 
 static bool has_key(const int *keys, int key)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/figure.h"
+#include "base/text.h"
 
 /* What every list of runs says of one. */
 
@@ -17,6 +18,7 @@ enum style run_status_style(enum run_status status)
         return STYLE_GOOD;
     case RUN_PAUSED:
     case RUN_STOPPED:
+    case RUN_CANCELLED:
     case RUN_INTERRUPTED:
     case RUN_LOST:
         return STYLE_WARNING;
@@ -188,12 +190,11 @@ void run_hint(const struct ui *ui, char *buffer, size_t size)
         snprintf(buffer, size, "run %ld: %s", run->run, words);
     else if (run->warnings > 0)
         snprintf(buffer, size, "run %ld has %d warning%s: Enter shows them", run->run,
-                 run->warnings, run->warnings == 1 ? "" : "s");
+                 run->warnings, plural(run->warnings));
     else if (place == 0)
         snprintf(buffer, size, "run %ld is the next one of the queue", run->run);
     else if (place > 0)
-        snprintf(buffer, size, "run %ld waits for %d other%s", run->run, place,
-                 place == 1 ? "" : "s");
+        snprintf(buffer, size, "run %ld waits for %d other%s", run->run, place, plural(place));
     else if (run->status == RUN_LOST)
         snprintf(buffer, size, "run %ld was running when the engine was lost", run->run);
     else

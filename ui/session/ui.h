@@ -39,6 +39,7 @@ struct ui {
     struct form_check check; /* what the engine says of it */
     enum link_state link;
     bool silent;           /* it is UP, but owes an answer or the state of a run for seconds */
+    bool stopped;          /* it has said that it ends: when it is LOST, it was stopped */
     char link_advice[640]; /* why there is no engine and what to do, in LOST and NO_ENGINE */
     char host[64];         /* the other host that the engine is on; "": it is on this one */
     char down_since[12];   /* time of day since when the line there is down; "": it is not */

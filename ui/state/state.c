@@ -15,10 +15,9 @@
 const char *run_status_name(enum run_status status)
 {
     static const char *const names[] = {
-        [RUN_UNKNOWN] = "-",       [RUN_QUEUED] = "queued",
-        [RUN_RUNNING] = "running", [RUN_PAUSED] = "paused",
-        [RUN_DONE] = "done",       [RUN_STOPPED] = "stopped",
-        [RUN_FAILED] = "failed",   [RUN_INTERRUPTED] = "interrupted",
+        [RUN_UNKNOWN] = "-",           [RUN_QUEUED] = "queued", [RUN_RUNNING] = "running",
+        [RUN_PAUSED] = "paused",       [RUN_DONE] = "done",     [RUN_STOPPED] = "stopped",
+        [RUN_CANCELLED] = "cancelled", [RUN_FAILED] = "failed", [RUN_INTERRUPTED] = "interrupted",
         [RUN_LOST] = "lost?",
     };
     return names[status];
@@ -345,6 +344,5 @@ bool state_notification(struct state *state, const char *method, const json_t *p
 
 bool run_has_ended(const struct state_run *run)
 {
-    return run->status == RUN_DONE || run->status == RUN_STOPPED || run->status == RUN_FAILED ||
-           run->status == RUN_INTERRUPTED;
+    return run->status >= RUN_DONE && run->status <= RUN_INTERRUPTED;
 }

@@ -59,6 +59,7 @@ enum run_status {
     RUN_PAUSED,
     RUN_DONE,
     RUN_STOPPED,
+    RUN_CANCELLED,
     RUN_FAILED,
     RUN_INTERRUPTED,
     RUN_LOST /* waited or trained when the connection was lost; the engine never says this */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/figure.h"
+#include "base/text.h"
 #include "experiment/sentence.h"
 #include "ui/session/sweep.h"
 #include "ui/views/compare/chart.h"
@@ -45,7 +46,7 @@ static void heading(const struct comparison *comparison, char *buffer, size_t si
     int threads = series->anchor.threads;
     char tail[48] = "";
     if (threads > 0 && !series->threads_differ)
-        snprintf(tail, sizeof tail, ", %d thread%s each", threads, threads == 1 ? "" : "s");
+        snprintf(tail, sizeof tail, ", %d thread%s each", threads, plural(threads));
     snprintf(buffer, size, "Same in all runs: %s on %s, %s, %s%s", anchor->model, anchor->data,
              anchor->split[0] != '\0' ? anchor->split : "-",
              anchor->sync[0] != '\0' ? anchor->sync : "-", tail);
@@ -85,7 +86,7 @@ static void say_progress(const struct ui *ui, struct notes *notes)
         return;
     if (progress.live)
         snprintf(now, sizeof now, ", run %ld on %d device%s %s", progress.live->run,
-                 progress.live->device_count, progress.live->device_count == 1 ? "" : "s",
+                 progress.live->device_count, plural(progress.live->device_count),
                  ui->state.live.status == RUN_PAUSED ? "paused" : "trains");
     if (isfinite(progress.left_s))
         snprintf(until, sizeof until, "; %s %s left", progress.at_least ? "at least" : "about",

@@ -6,6 +6,7 @@
 
 #include "base/figure.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "ui/draw/list.h"
 
 /* The most pairs that are listed, and columns of a class's name before the matrix. */
@@ -26,9 +27,9 @@ static void write_progress(struct page *page, const struct ui *ui)
     char text[200], key[KEY_NAME_SIZE];
     struct figure done, total;
     if (isfinite(share))
-        snprintf(text, sizeof text, "the engine tests %s: %s of %s rows",
+        snprintf(text, sizeof text, "the engine tests %s: %s of %s row%s",
                  which_weights(evaluation->best), figure_whole(&done, evaluation->done),
-                 figure_whole(&total, evaluation->total));
+                 figure_whole(&total, evaluation->total), plural(evaluation->total));
     else
         snprintf(text, sizeof text, "the engine prepares to test %s",
                  which_weights(evaluation->best));
@@ -71,9 +72,10 @@ static void write_result(struct page *page, const struct evaluation *evaluation)
                which_weights(evaluation->best),
                figure_whole(&f[0], member_number(checkpoint, "steps")),
                figure_whole(&f[1], member_number(checkpoint, "epochs")));
-    page_entry(page, "test acc", STYLE_NORMAL, "%s of %s rows, tested in %s s",
+    page_entry(page, "test acc", STYLE_NORMAL, "%s of %s row%s, tested in %s s",
                figure_fixed(&f[0], member_number(answer, "test_acc"), 4),
                figure_whole(&f[1], member_number(answer, "test_rows")),
+               plural(member_number(answer, "test_rows")),
                figure_seconds(&f[2], member_number(answer, "seconds")));
     json_array_foreach(json_object_get(answer, "warnings"), i, warning)
         page_entry(page, "warning", STYLE_WARNING, "%s",
@@ -108,8 +110,8 @@ void confusion_pairs(struct page *page, const struct confusion_table *table)
         page_paragraph(page, STYLE_NORMAL, text);
         others -= pair->rows;
     }
-    snprintf(text, sizeof text, "and %ld rows of %zu other pairs", others,
-             table->pair_count - shown);
+    snprintf(text, sizeof text, "and %ld row%s of %zu other pair%s", others, plural(others),
+             table->pair_count - shown, plural(table->pair_count - shown));
     if (others > 0)
         page_paragraph(page, STYLE_LABEL, text);
 }

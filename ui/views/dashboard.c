@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/figure.h"
+#include "base/text.h"
 #include "ui/form/devices.h"
 #include "ui/form/preview.h"
 #include "ui/panels/chart.h"
@@ -86,7 +87,7 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
     struct figure lr;
     if (form_suggest(&ui->form, &ui->state, &suggestion))
         snprintf(buffer, size, "%d device%s: batch %ld, lr %s? press g", suggestion.devices,
-                 suggestion.devices == 1 ? "" : "s", suggestion.batch,
+                 plural(suggestion.devices), suggestion.batch,
                  figure_digits(&lr, suggestion.lr, 4));
     else if (ui->focus == PANEL_FORM &&
              form_problem(&ui->form, &ui->state, &ui->check, buffer, size))

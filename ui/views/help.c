@@ -4,11 +4,11 @@
 #include <stdio.h>
 
 /*
- * What the keys do: first where the help was opened, then everywhere else. Two columns on wide
- * screens.
+ * What the keys do: first where the help was opened, then everywhere else. The name is the one in
+ * the configuration and the command palette. Two columns on wide screens.
  */
 
-enum { KEY_WIDTH = 16, COLUMN_WIDTH = 76, LINES_MOST = ACTION_ENTRIES + 8 };
+enum { KEY_WIDTH = 11, NAME_WIDTH = 15, COLUMN_WIDTH = 80, LINES_MOST = ACTION_ENTRIES + 8 };
 
 /* A line is a heading or an entry of the table of actions. */
 struct help_line {
@@ -55,22 +55,32 @@ static int list_lines(const struct ui *ui, struct help_line *lines)
     return count;
 }
 
+/* The text in at most `width` columns from *x on, which moves behind them. */
+static void draw_text(struct surface *surface, struct rect area, int *x, int width,
+                      enum style style, const char *text)
+{
+    int room = area.x + area.w - *x;
+    if (room > 0)
+        surface_text(surface, area.y, *x, width < room ? width : room, style, text);
+    *x += width + 1;
+}
+
 static void draw_line(const struct ui *ui, struct surface *surface, struct rect area,
                       const struct help_line *line)
 {
     size_t entries;
-    const struct action_entry *table = actions_table(&entries);
+    const struct action_entry *entry = &actions_table(&entries)[line->entry];
+    const bool has_key = ui->keymap.key[line->entry][0] != 0;
     char keys[KEYMAP_TEXT_SIZE];
-    int x = area.x + KEY_WIDTH + 1, w = area.w - KEY_WIDTH - 1;
+    int x = area.x;
     if (line->heading) {
-        surface_text(surface, area.y, area.x, area.w, STYLE_STRONG, line->heading);
+        draw_text(surface, area, &x, area.w, STYLE_STRONG, line->heading);
         return;
     }
-    surface_text(surface, area.y, area.x, KEY_WIDTH < area.w ? KEY_WIDTH : area.w, STYLE_KEY,
-                 ui->keymap.key[line->entry][0] != 0 ? keymap_text(&ui->keymap, line->entry, keys)
-                                                     : "-");
-    if (w > 0)
-        surface_text(surface, area.y, x, w, STYLE_NORMAL, table[line->entry].description);
+    draw_text(surface, area, &x, KEY_WIDTH, STYLE_KEY,
+              has_key ? keymap_text(&ui->keymap, line->entry, keys) : "-");
+    draw_text(surface, area, &x, NAME_WIDTH, STYLE_LABEL, entry->name);
+    draw_text(surface, area, &x, area.w, STYLE_NORMAL, entry->description);
 }
 
 static int columns_across(int width)

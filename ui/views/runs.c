@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/run_cells.h"
 #include "ui/views/dashboard.h"
@@ -76,11 +77,11 @@ static void draw_summary(const struct ui *ui, struct surface *surface, struct re
     int x = area.x, end = area.x + area.w, count = ui->state.run_count;
     if (list->filter[0] != '\0') {
         x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d of %d run%s match%s ",
-                            list->count, count, count == 1 ? "" : "s", count == 1 ? "es" : "");
+                            list->count, count, plural(count), count == 1 ? "es" : "");
         x += surface_text(surface, area.y, x, end - x, STYLE_WARNING, list->filter);
     } else {
         x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d run%s", count,
-                            count == 1 ? "" : "s");
+                            plural(count));
     }
     if (count == 0)
         return;

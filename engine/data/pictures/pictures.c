@@ -160,8 +160,8 @@ static bool take_rows(const struct picture_list *list, struct pictures *out, str
     out->pixels = bytes + ROWS_AT;
     out->labels = out->pixels + rows * row;
     return decoded.skipped == 0 ||
-           add_remark(out, text_format("%lld of %zu pictures are broken and left out, first: %s",
-                                       (long long)decoded.skipped, list->count,
+           add_remark(out, text_format("%lld of %zu picture%s broken and left out, first: %s",
+                                       (long long)decoded.skipped, list->count, plural(list->count),
                                        decoded.first_skipped)) ||
            error_memory(err, list->dir);
 }
@@ -174,9 +174,10 @@ static bool note_choices(const struct picture_list *list, const struct picture_s
     if (!list->own_test)
         text_printf(&text, "; %g%% of each class are test rows", 100 * settings->test_share);
     if (list->rows[PICTURE_VALIDATION] > 0)
-        text_printf(&text, "; %ld pictures are for validation", list->rows[PICTURE_VALIDATION]);
+        text_printf(&text, "; %ld picture%s for validation", list->rows[PICTURE_VALIDATION],
+                    plural(list->rows[PICTURE_VALIDATION]));
     if (list->others > 0)
-        text_printf(&text, "; %ld other files left out", list->others);
+        text_printf(&text, "; %ld other file%s left out", list->others, plural(list->others));
     out->choices = text_cstr(&text) ? text.data : NULL;
     if (!out->choices)
         text_free(&text);

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "engine/device/cpu/core/device.h"
 #include "engine/device/cpu/core/machine.h"
 #include "engine/device/cpu/layers/update.h"
@@ -35,9 +36,9 @@ static bool check_team(const struct device *device, struct error *err)
     team = omp_get_num_threads();
     return team == device->threads ||
            error_set(err, ERROR_FAILED,
-                     "OpenMP gives %d threads instead of %d; unset OMP_THREAD_LIMIT and "
+                     "OpenMP gives %d thread%s instead of %d; unset OMP_THREAD_LIMIT and "
                      "OMP_MAX_ACTIVE_LEVELS",
-                     team, device->threads);
+                     team, plural(team), device->threads);
 }
 
 /* Bind the whole team to the device's cores: threads of the pool inherit the mask they were born
@@ -54,9 +55,9 @@ static bool pin_team(const struct device_options *options, struct error *err)
 #pragma omp parallel reduction(+ : failed)
     failed += pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0;
     return failed == 0 || error_set(err, ERROR_FAILED,
-                                    "cannot run on the %d cores asked for; are they in the "
+                                    "cannot run on the %d core%s asked for: not in the "
                                     "process's affinity mask?",
-                                    options->cpu_count);
+                                    options->cpu_count, plural(options->cpu_count));
 }
 
 static bool start_library(struct device *device, struct error *err)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "engine/device/cuda/dnn/conv/table.h"
 #include "engine/device/cuda/libraries/driver.h"
 #include "engine/device/cuda/pass/queue.h"
@@ -97,8 +98,8 @@ static bool examine(struct device *device, struct error *err)
         return error_set(err, ERROR_USAGE, "%s: %s", device->name, why);
     }
     if (device->ordinal < 0 || device->ordinal >= count)
-        return error_set(err, ERROR_USAGE, "no device %s: this machine has %d GPUs", device->name,
-                         count);
+        return error_set(err, ERROR_USAGE, "no device %s: this machine has %d GPU%s", device->name,
+                         count, plural(count));
     describe(device->ordinal, &info);
     if (!info.available)
         return error_set(err, ERROR_USAGE, "%s (%s): %s", device->name, info.name, info.reason);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 /* What each process tells all others. */
 struct card {
     bool ok;
@@ -67,9 +69,9 @@ static bool check_cards(const struct host_list *hosts, const struct card *cards,
             return error_set(err, cards[i].kind, "%s: %s", cards[i].name, cards[i].reason);
     if (count != hosts->count)
         return error_set(err, ERROR_USAGE,
-                         "the launcher has started %d processes for %d hosts: it has to start one "
+                         "the launcher has started %d process%s for %d host%s: it has to start one "
                          "on each",
-                         count, hosts->count);
+                         count, count == 1 ? "" : "es", hosts->count, plural(hosts->count));
     return check_places(hosts, cards, count, err);
 }
 

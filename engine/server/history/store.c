@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "store/replace.h"
 #include "store/rescue/copy.h"
 #include "store/rescue/reserve.h"
@@ -93,10 +94,12 @@ static void go_over(struct history_store *store, struct store *to)
 static void report_renumbered(struct history_store *store, const struct store_taken *taken)
 {
     if (taken->renumbered > 0)
-        engine_log(store->log, MESSAGE_WARNING, 0,
-                   "%s: %ld runs in it had numbers of runs of this engine and have new ones, from "
-                   "%ld on",
-                   store_path(store->writer), taken->renumbered, taken->first_number);
+        engine_log(
+            store->log, MESSAGE_WARNING, 0,
+            "%s: %ld run%s in it had a number of a run of this engine and a new one now, from "
+            "%ld on",
+            store_path(store->writer), taken->renumbered, plural(taken->renumbered),
+            taken->first_number);
 }
 
 static void report_renewed(struct history_store *store, const char *notice,
@@ -105,13 +108,13 @@ static void report_renewed(struct history_store *store, const char *notice,
     const char *path = store_path(store->writer);
     if (*notice)
         engine_log(store->log, MESSAGE_ERROR, 0, "%s", notice);
-    engine_log(store->log, MESSAGE_INFO, 0, "%s: %ld runs are stored there again", path,
-               taken->runs);
+    engine_log(store->log, MESSAGE_INFO, 0, "%s: %ld run%s stored there again", path, taken->runs,
+               taken->runs == 1 ? " is" : "s are");
     report_renumbered(store, taken);
     if (taken->unread > 0)
         engine_log(store->log, MESSAGE_ERROR, 0,
-                   "%s: %ld runs are lost: they cannot be read from the store before it", path,
-                   taken->unread);
+                   "%s: %ld run%s lost, not to be read from the store before it", path,
+                   taken->unread, taken->unread == 1 ? " is" : "s are");
 }
 
 bool history_store_check(struct history_store *store, struct error *err)

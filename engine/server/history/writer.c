@@ -67,12 +67,14 @@ static void report_losses(struct history *history, const struct backlog *written
     long lost = written->lost + no_memory;
     if (written->thinned > 0)
         engine_log(history->log, MESSAGE_WARNING, 0,
-                   "%s: %ld epochs are left out, too many waited to be written: the first, the "
+                   "%s: %ld epoch%s left out, too many waited to be written: the first, the "
                    "last, the best and every %ldth are kept",
-                   history->path, written->thinned, written->stride);
+                   history->path, written->thinned, written->thinned == 1 ? " is" : "s are",
+                   written->stride);
     if (lost > 0)
         engine_log(history->log, MESSAGE_ERROR, 0,
-                   "%s: %ld events are lost: too many waited to be written", history->path, lost);
+                   "%s: %ld event%s lost: too many waited to be written", history->path, lost,
+                   lost == 1 ? " is" : "s are");
 }
 
 /* Called and returns with the lock held, which is released meanwhile. False: it could not. */

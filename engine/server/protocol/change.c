@@ -88,7 +88,7 @@ int method_set_lr(struct method_call *call)
     if (code != RPC_OK)
         return code;
     if (record->status == RUN_QUEUED) {
-        record->spec.lr = lr;
+        record->spec.lr = record->lr = lr;
         spec_give(&record->spec, "lr");
         queue_keep(&call->server->queue, record);
     } else if (record->status == RUN_RUNNING) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/figure.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "events/changes.h"
@@ -17,10 +18,10 @@ char *announce_describe(const struct spec *spec)
 {
     char *devices = device_list_text(&spec->devices);
     char *shape = lr_is_constant(&spec->schedule) ? NULL : lr_schedule_text(&spec->schedule);
-    char *text = text_format("%s on %s, %s, batch %ld, lr %g%s%s, %ld epoch%s",
-                             or_unknown(spec->model), or_unknown(spec->data), or_unknown(devices),
-                             spec->batch, spec->lr, shape ? ", " : "", shape ? shape : "",
-                             spec->epochs, spec->epochs == 1 ? "" : "s");
+    char *text =
+        text_format("%s on %s, %s, batch %ld, lr %g%s%s, %ld epoch%s", or_unknown(spec->model),
+                    or_unknown(spec->data), or_unknown(devices), spec->batch, spec->lr,
+                    shape ? ", " : "", shape ? shape : "", spec->epochs, plural(spec->epochs));
     free(shape);
     free(devices);
     return text;
@@ -35,24 +36,22 @@ static void announce_begin(struct engine_log *log, long run, const struct spec *
     free(text);
 }
 
-/* ": test acc 0.912, 13.3 s/epoch, 4511 samples/s", as far as they are known. */
+/* ": test acc 0.912, 13.3 s/epoch, 4.51k samples/s", as far as they are known. */
 static void add_figures(struct text *text, const json_t *event)
 {
     static const struct {
         const char *key, *before, *after;
-        int decimals;
-    } figures[] = {{"val_acc", "validation acc ", "", 3},
-                   {"test_acc", "test acc ", "", 3},
-                   {"s_per_epoch", "", " s/epoch", 1},
-                   {"samples_per_s", "", " samples/s", 0}};
+        const char *(*show)(struct figure *figure, double value);
+    } figures[] = {{"val_acc", "validation acc ", "", figure_accuracy},
+                   {"test_acc", "test acc ", "", figure_accuracy},
+                   {"s_per_epoch", "", " s/epoch", figure_seconds},
+                   {"samples_per_s", "", " samples/s", figure_count}};
+    struct figure figure;
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         const json_t *member = json_object_get(event, figures[i].key);
-        double value = json_number_value(member);
-        /* An epoch of a small network takes less than a tenth of a second. */
-        bool small = value > 0 && value < 0.095;
         if (json_is_number(member))
-            text_printf(text, small ? "%s%s%.*g%s" : "%s%s%.*f%s", text->length ? ", " : ": ",
-                        figures[i].before, figures[i].decimals + small, value, figures[i].after);
+            text_printf(text, "%s%s%s%s", text->length ? ", " : ": ", figures[i].before,
+                        figures[i].show(&figure, json_number_value(member)), figures[i].after);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/server/queue/queue.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +227,7 @@ void queue_stop(struct queue *queue, struct record *record, enum run_stop how)
 {
     if (record->status == RUN_QUEUED) {
         queue_take_out(queue->waiting, &queue->waiting_count, record);
-        queue_keep_end(queue, record, "stopped", NULL);
+        queue_keep_end(queue, record, isnan(record->started_at) ? "cancelled" : "stopped", NULL);
     } else if (record->status == RUN_RUNNING) {
         run_control_stop(&record->control, how);
         queue_touch(queue);

@@ -110,8 +110,8 @@ static bool check_settings(const struct spec *old, const struct spec *spec, long
                          "run for another",
                          number, other);
     return spec->max_steps == 0 || spec->max_steps >= steps ||
-           error_set(err, ERROR_USAGE, "run %ld has trained %ld steps: it cannot have fewer",
-                     number, steps);
+           error_set(err, ERROR_USAGE, "run %ld has trained %ld step%s: it cannot have fewer",
+                     number, steps, plural(steps));
 }
 
 /* With the lock held: may this run be resumed? steps < 0: it left no checkpoint. */
@@ -130,8 +130,8 @@ static bool check_resumable(const struct queue *queue, const struct record *reco
                          "settings for a new run",
                          number, number);
     if (steps >= 0 && spec->epochs < record->epochs_done)
-        return error_set(err, ERROR_USAGE, "run %ld has trained %ld epochs: it cannot have fewer",
-                         number, record->epochs_done);
+        return error_set(err, ERROR_USAGE, "run %ld has trained %ld epoch%s: it cannot have fewer",
+                         number, record->epochs_done, plural(record->epochs_done));
     if (queue->leaving)
         return error_set(err, ERROR_FAILED, "the engine is about to end");
     if (queue->waiting_count >= QUEUE_WAITING_LIMIT)
@@ -150,6 +150,7 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
         return error_memory(err, "run");
     record->spec = *spec;
     record->epochs = spec->epochs;
+    record->lr = spec->lr;
     *spec = old; /* for the caller to release */
     record->resumes = steps >= 0;
     record->resume_steps = steps > 0 ? steps : 0;

@@ -37,7 +37,6 @@ static const char *data_name(const struct record *record)
 json_t *record_json(const struct record *record)
 {
     const struct spec *spec = &record->spec;
-    double lr = record->has_progress ? record->progress.run_lr : spec->lr;
     json_t *counts = record->warnings.count ? warnings_counts_json(&record->warnings) : NULL;
     if (record->warnings.count && !counts)
         return NULL;
@@ -48,14 +47,14 @@ json_t *record_json(const struct record *record)
         "s:o*}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "model",
         string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
-        device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(lr), "epochs",
-        (json_int_t)record->epochs, "epochs_done", (json_int_t)record->epochs_done, "test_acc",
-        json_finite(record->test_acc), "best_test_acc", json_finite(record->best_test_acc),
-        "train_acc", json_finite(record->train_acc), "s_per_epoch",
-        json_finite(record->s_per_epoch), "samples_per_s", json_finite(record->samples_per_s),
-        "error", string_or_null(record->error), "split", split_rule_name(spec->split), "sync",
-        sync_method_name(spec->sync), "strategy", strategy_name(spec->strategy), "seed",
-        (json_int_t)spec->seed, "params",
+        device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(record->lr),
+        "epochs", (json_int_t)record->epochs, "epochs_done", (json_int_t)record->epochs_done,
+        "test_acc", json_finite(record->test_acc), "best_test_acc",
+        json_finite(record->best_test_acc), "train_acc", json_finite(record->train_acc),
+        "s_per_epoch", json_finite(record->s_per_epoch), "samples_per_s",
+        json_finite(record->samples_per_s), "error", string_or_null(record->error), "split",
+        split_rule_name(spec->split), "sync", sync_method_name(spec->sync), "strategy",
+        strategy_name(spec->strategy), "seed", (json_int_t)spec->seed, "params",
         record->params ? json_integer(record->params) : json_null(), "note",
         string_or_null(record->note), "retunes", (json_int_t)record->retunes, "stop_after_epoch",
         record_stops_after_epoch(record), "submitted_at", json_finite(record->submitted_at),
@@ -288,11 +287,11 @@ json_t *record_json_state(const struct record *record)
         (json_int_t)(p ? p->step : 0), "total_steps", (json_int_t)(p ? p->total_steps : 0),
         "epoch_step", (json_int_t)(p ? p->epoch_step : 0), "steps_per_epoch",
         (json_int_t)(p ? p->steps_per_epoch : 0), "read", (json_int_t)(p ? p->read : 0), "to_read",
-        (json_int_t)(p ? p->to_read : 0), "lr", json_finite(p ? p->lr : record->spec.lr),
-        "train_loss", json_finite(p ? p->train_loss : NAN), "train_acc",
-        json_finite(p ? p->train_acc : NAN), "samples_per_s",
-        json_finite(p ? p->samples_per_s : NAN), "elapsed_s", json_finite(p ? p->elapsed_s : NAN),
-        "eta_s", json_finite(p ? p->eta_s : NAN), "stop_after_epoch",
-        record_stops_after_epoch(record), "retunes", (json_int_t)record->retunes, "lr_schedule",
-        schedule_json(&record->spec.schedule), "warmup", record->spec.schedule.warmup);
+        (json_int_t)(p ? p->to_read : 0), "lr", json_finite(p ? p->lr : record->lr), "train_loss",
+        json_finite(p ? p->train_loss : NAN), "train_acc", json_finite(p ? p->train_acc : NAN),
+        "samples_per_s", json_finite(p ? p->samples_per_s : NAN), "elapsed_s",
+        json_finite(p ? p->elapsed_s : NAN), "eta_s", json_finite(p ? p->eta_s : NAN),
+        "stop_after_epoch", record_stops_after_epoch(record), "retunes",
+        (json_int_t)record->retunes, "lr_schedule", schedule_json(&record->spec.schedule), "warmup",
+        record->spec.schedule.warmup);
 }

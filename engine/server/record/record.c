@@ -12,8 +12,8 @@
 
 #define STEPS_KEPT 20000
 
-static const char *const status_names[] = {"queued",  "running", "done",
-                                           "stopped", "failed",  "interrupted"};
+static const char *const status_names[] = {"queued",    "running", "done",       "stopped",
+                                           "cancelled", "failed",  "interrupted"};
 
 struct record *record_new(long number, struct spec *spec)
 {
@@ -24,6 +24,7 @@ struct record *record_new(long number, struct spec *spec)
     record->status = RUN_QUEUED;
     record->spec = *spec;
     record->epochs = spec->epochs;
+    record->lr = spec->lr;
     spec_init(spec);
     run_control_init(&record->control);
     event_buffer_init(&record->events, STEPS_KEPT, RECORD_MARKS);
@@ -215,6 +216,7 @@ static void reset_for_rerun(struct record *record, long steps)
     if (steps < 0)
         warnings_free(&record->warnings);
     record->status = RUN_QUEUED;
+    record->lr = record->spec.lr;
     run_control_init(&record->control);
 }
 
@@ -231,6 +233,7 @@ static void take_place(struct record *record, const struct checkpoint_place *pla
     record->val_acc = place->val_acc;
     double *best = isnan(place->val_acc) ? &record->best_test_acc : &record->best_val_acc;
     *best = fmax(*best, place->best_acc);
+    record->lr = place->lr;
 }
 
 bool record_rewind(struct record *record, const struct checkpoint_place *place)
@@ -269,5 +272,6 @@ void record_set_progress(struct record *record, const struct run_progress *progr
     record->progress = *progress;
     record->progress.devices = record->device;
     record->progress.device_count = count;
+    record->lr = progress->run_lr;
     record->has_progress = true;
 }

@@ -28,6 +28,7 @@ enum record_status {
     RUN_RUNNING,
     RUN_DONE,
     RUN_STOPPED,
+    RUN_CANCELLED, /* taken out of the queue before it ever began */
     RUN_FAILED,
     RUN_INTERRUPTED, /* its engine or a host of it crashed or was killed */
 };
@@ -36,6 +37,7 @@ struct record {
     long number;
     enum record_status status;
     struct spec spec;          /* resolved; unchanged from the begin of the run on */
+    double lr;                 /* that the schedule takes shares of, as live changes have it */
     char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
     json_t *tags;              /* strings, sorted */
     struct warnings warnings;  /* what its preflight check found, and later ones */
@@ -78,7 +80,7 @@ bool record_read_events(struct event_buffer *buffer, const json_t *events);
  */
 bool record_rewind(struct record *record, const struct checkpoint_place *place);
 
-/* "queued", "running", "paused", "done", "stopped", "failed" or "interrupted". */
+/* "queued", "running", "paused", "done", "stopped", "cancelled", "failed" or "interrupted". */
 const char *record_status_name(const struct record *record);
 
 /* Is it to stop after the running epoch? */

@@ -27,7 +27,10 @@ static enum record_status status_of(const json_t *object)
     static const struct {
         const char *name;
         enum record_status status;
-    } known[] = {{"done", RUN_DONE}, {"stopped", RUN_STOPPED}, {"failed", RUN_FAILED}};
+    } known[] = {{"done", RUN_DONE},
+                 {"stopped", RUN_STOPPED},
+                 {"cancelled", RUN_CANCELLED},
+                 {"failed", RUN_FAILED}};
     const char *name = json_string_value(json_object_get(object, "status"));
     for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].name) == 0)
@@ -60,6 +63,8 @@ static void take_figures(struct record *record, const json_t *object)
     take_text(record->note, sizeof record->note, object, "note");
     take_text(record->error, sizeof record->error, object, "error");
     take_text(record->reason, sizeof record->reason, object, "reason");
+    record->lr =
+        json_is_number(json_object_get(object, "lr")) ? member_number(object, "lr") : record->lr;
 }
 
 struct record *record_restore(const json_t *object)

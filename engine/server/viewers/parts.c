@@ -17,10 +17,21 @@ void server_wake(void *context)
                    strerror(errno));
 }
 
+/* A connection that ends after this was not lost. */
+static void say_leaving(struct server *server)
+{
+    for (int i = 0; i < server->connection_count; i++)
+        if (server->connections[i]->watching)
+            connection_put(server->connections[i], json_pack("{s:s, s:s, s:{}}", "jsonrpc", "2.0",
+                                                             "method", "leaving", "params"));
+}
+
 void server_leave(struct server *server, enum run_stop how)
 {
-    if (!server->leaving)
+    if (!server->leaving) {
         engine_log(&server->log, MESSAGE_INFO, 0, "the engine is about to end");
+        say_leaving(server);
+    }
     server->leaving = true;
     listener_close(&server->listener);
     queue_leave(&server->queue, how);

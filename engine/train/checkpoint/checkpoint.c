@@ -70,6 +70,16 @@ bool checkpoint_write(const struct net *net, const char *folder,
            checkpoint_remove_older(folder, checkpoint->place.steps, kept, err);
 }
 
+bool checkpoint_save(const struct net *net, const char *path, const struct weights *weights,
+                     const struct checkpoint_origin *origin, struct error *err)
+{
+    char *note = checkpoint_origin_text(origin);
+    bool ok = note ? weights_write_noted(net, path, weights, note, err)
+                   : error_memory(err, "what the weights are of");
+    free(note);
+    return ok;
+}
+
 bool checkpoint_note(const char *path, json_t **note, struct error *err)
 {
     char *text = NULL;
@@ -191,7 +201,8 @@ static bool verify_file(const char *path, char **note, struct error *err)
         *err = (struct error)ERROR_INIT;
         return true;
     }
-    return checkpoint_place_parse(path, *note, &place, &has_state, err);
+    return !checkpoint_place_is(*note) ||
+           checkpoint_place_parse(path, *note, &place, &has_state, err);
 }
 
 bool checkpoint_verify(const char *path, struct error *err)

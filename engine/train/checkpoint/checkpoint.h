@@ -52,10 +52,11 @@ struct checkpoint_place {
     int cuts, cut[SPEC_MAX_DEVICES];
 };
 
-/* What the weights are of, so that a checkpoint can be evaluated by itself. Strings are borrowed.
- */
+/* What weights are of, so that they can be evaluated by themselves. Strings are borrowed. */
 struct checkpoint_origin {
     const char *model, *data;
+    const char *recipe;   /* how they were trained, as JSON (spec_recipe_to_json); NULL: not said */
+    uint64_t seed;        /* also of made data */
     const char *data_dir; /* NULL: where named data lie by default */
     long test_rows;       /* 0: all */
     /* How a folder of pictures became rows; width 0: the data are no such folder. */
@@ -113,8 +114,14 @@ bool checkpoint_find_whole(const char *folder, long *steps, struct error *damage
                            struct error *err);
 
 /*
+ * Weights without a place, as --save and --save-best write them: with their origin in the metadata.
+ */
+bool checkpoint_save(const struct net *net, const char *path, const struct weights *weights,
+                     const struct checkpoint_origin *origin, struct error *err);
+
+/*
  * What a file of weights says about itself: its place and origin as an object of JSON, an empty one
- * for weights that are no checkpoint. ERROR_FAILED: it is no safetensors file, or damaged.
+ * for weights that another program wrote. ERROR_FAILED: it is no safetensors file, or damaged.
  */
 bool checkpoint_note(const char *path, json_t **note, struct error *err);
 

@@ -24,13 +24,19 @@ static bool add_pictures(json_t *note, const struct checkpoint_origin *origin)
     return ok;
 }
 
+static json_t *text_or_null(const char *text)
+{
+    return text ? json_any_text(text) : json_null();
+}
+
 static bool add_origin(json_t *note, const struct checkpoint_origin *origin)
 {
-    json_t *more = json_pack("{s:o, s:o, s:o, s:I}", "model",
-                             origin->model ? json_any_text(origin->model) : json_null(), "data",
-                             origin->data ? json_any_text(origin->data) : json_null(), "data_dir",
-                             origin->data_dir ? json_any_text(origin->data_dir) : json_null(),
-                             "test_rows", (json_int_t)origin->test_rows);
+    const char *recipe = origin->recipe;
+    json_t *more =
+        json_pack("{s:o, s:o, s:o, s:I, s:o*}", "model", text_or_null(origin->model), "data",
+                  text_or_null(origin->data), "data_dir", text_or_null(origin->data_dir),
+                  "test_rows", (json_int_t)origin->test_rows, "recipe",
+                  recipe ? json_read(recipe, strlen(recipe), 0, NULL) : NULL);
     bool ok = more && json_object_update(note, more) == 0;
     json_decref(more);
     return ok && add_pictures(note, origin);
@@ -48,7 +54,29 @@ static bool add_cuts(json_t *note, const struct checkpoint_place *place)
     return ok;
 }
 
-/* All digits: a run that resumes must find the same numbers. */
+/* All digits: a run that resumes must find the same numbers. Releases the note; NULL: memory ran
+ * out. */
+static char *note_text(json_t *note, bool ok)
+{
+    char *text = ok ? json_to_text(note, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(note);
+    return text;
+}
+
+char *checkpoint_origin_text(const struct checkpoint_origin *origin)
+{
+    json_t *note = json_pack("{s:o}", "seed", json_integer((json_int_t)origin->seed));
+    return note_text(note, note && add_origin(note, origin));
+}
+
+bool checkpoint_place_is(const char *text)
+{
+    json_t *object = json_read(text, strlen(text), 0, NULL);
+    const bool is = !object || json_object_get(object, "version");
+    json_decref(object);
+    return is;
+}
+
 char *checkpoint_place_text(const struct checkpoint *checkpoint)
 {
     const struct checkpoint_place *p = &checkpoint->place;
@@ -67,10 +95,8 @@ char *checkpoint_place_text(const struct checkpoint *checkpoint)
         json_finite(p->val_loss), "val_acc", json_finite(p->val_acc), "best_epoch",
         (json_int_t)p->best_epoch, "since_best", (json_int_t)p->since_best, "noise_signal",
         p->noise_signal, "noise_variance", p->noise_variance);
-    bool ok = object && add_cuts(object, p) && add_origin(object, &checkpoint->origin);
-    char *text = ok ? json_to_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(object);
-    return text;
+    return note_text(object,
+                     object && add_cuts(object, p) && add_origin(object, &checkpoint->origin));
 }
 
 double checkpoint_place_number(const json_t *object, const char *key)

@@ -10,6 +10,10 @@
 
 /* A new string; NULL: memory ran out. */
 char *checkpoint_place_text(const struct checkpoint *checkpoint);
+/* Of weights that have no place: their origin alone; likewise. */
+char *checkpoint_origin_text(const struct checkpoint_origin *origin);
+/* Is a text of one of the two kinds a place? */
+bool checkpoint_place_is(const char *text);
 
 /*
  * Back from the text. *has_state: whether the optimizer's state is there as well; true where the

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "engine/backends/registry.h"
 #include "engine/device/device.h"
 #include "engine/net/slice.h"
@@ -102,7 +103,7 @@ static bool check_stages(const struct spec *spec, const struct net *net, struct 
               error_set(err, ERROR_USAGE,
                         "strategy pipeline: %s can be cut into %d stage%s at most, one for each "
                         "device%s, and there are %d devices",
-                        net->name, cuts + 1, cuts > 0 ? "s" : "",
+                        net->name, cuts + 1, plural(cuts + 1),
                         spec->replicas > 1 ? " of a pipeline" : "", count);
     ok = ok && (!spec->stages || net_stages_named(net, spec->stages, count - 1, ends, err));
     free(ends);
@@ -127,9 +128,9 @@ static bool resolve_micro_batches(struct spec *spec, long rows, struct error *er
         spec->replicas > 1 ? "the last pipeline's part of a mini-batch" : "a mini-batch";
     if (spec->micro_batches > least)
         return error_set(err, ERROR_USAGE,
-                         "micro-batches %ld: %s has %ld rows: give fewer micro-batches, or a "
+                         "micro-batches %ld: %s has %ld row%s: give fewer micro-batches, or a "
                          "larger batch",
-                         spec->micro_batches, of, least);
+                         spec->micro_batches, of, least, plural(least));
     if (spec->micro_batches == 0) {
         const long usual = stages > 1 ? MICRO_BATCHES_PER_STAGE * stages : 1;
         spec->micro_batches = usual < least ? usual : least;
@@ -147,16 +148,17 @@ static bool check_replicas(const struct spec *spec, long rows, struct error *err
     struct row_shares shares;
     if (spec->devices.count % spec->replicas != 0)
         return error_set(err, ERROR_USAGE,
-                         "replicas %ld: %d devices cannot be divided equally over %ld pipelines: "
+                         "replicas %ld: %d device%s cannot be divided equally over %ld pipelines: "
                          "give another number of devices or replicas",
-                         spec->replicas, spec->devices.count, spec->replicas);
+                         spec->replicas, spec->devices.count, plural(spec->devices.count),
+                         spec->replicas);
     if (!share_rows(spec, rows, 0, &shares, err))
         return error_prefix(err, "replicas %ld", spec->replicas);
     return shares.device[spec->devices.count - 1].full > 0 ||
            error_set(err, ERROR_USAGE,
-                     "replicas %ld: of the %ld rows of a mini-batch the last pipeline would have "
+                     "replicas %ld: of the %ld row%s of a mini-batch the last pipeline would have "
                      "none: give fewer replicas, another split, or a larger batch",
-                     spec->replicas, batch);
+                     spec->replicas, batch, plural(batch));
 }
 
 bool resolve_parallel(struct spec *spec, const struct net *net, long rows, struct error *err)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const double GIB = 1 << 30;
 
 /* Of a GPU's memory, what the driver and this program's own context take at most. */
@@ -190,9 +192,9 @@ static bool check_batch(const struct preflight *p, const struct preflight_sink *
 {
     return p->rows == 0 || p->batch <= p->rows ||
            warn(sink, err,
-                "batch %ld: there are %ld training rows, so every epoch is one step with all of "
+                "batch %ld: there %s %ld training row%s, so every epoch is one step with all of "
                 "them",
-                p->batch, p->rows);
+                p->batch, p->rows == 1 ? "is" : "are", p->rows, plural(p->rows));
 }
 
 /* The mean of one value is that value, so only the bias is left. PyTorch refuses it. */
@@ -234,9 +236,9 @@ static bool check_schedule(const struct preflight *p, const struct preflight_sin
         return false;
     return lr_epoch_steps(p->length, warmup) <= p->length.total_steps ||
            warn(sink, err,
-                "warmup %g: the run ends after %ld steps, within its warm-up: choose a shorter "
+                "warmup %g: the run ends after %ld step%s, within its warm-up: choose a shorter "
                 "one, or train longer",
-                warmup, p->length.total_steps);
+                warmup, p->length.total_steps, plural(p->length.total_steps));
 }
 
 bool preflight_check(const struct preflight *p, const struct preflight_sink *sink,

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/paths.h"
 #include "engine/model/file.h"
 #include "engine/train/resolve/devices.h"
@@ -18,6 +19,34 @@
 #include "engine/weights/file.h"
 #include "spec/data.h"
 #include "spec/names.h"
+
+/* What nobody has named, and the weights have a name for. */
+static bool take_name(char **name, const json_t *note, const char *member, struct error *err)
+{
+    const char *value = json_string_value(json_object_get(note, member));
+    if (*name || !value)
+        return true;
+    *name = strdup(value);
+    return *name || error_memory(err, member);
+}
+
+/* Of weights to begin with that say what they are of. That they cannot be read is for check_init.
+ */
+static bool take_origin(struct spec *spec, struct error *err)
+{
+    struct error ignored = ERROR_INIT;
+    char *text = NULL;
+    if (spec->init != INIT_FILE || !weights_read_note(spec->init_file, &text, &ignored))
+        return true;
+    json_t *note = json_read(text, strlen(text), 0, NULL);
+    bool ok = take_name(&spec->model, note, "model", err);
+    if (!spec->data)
+        ok = ok && take_name(&spec->data, note, "data", err) &&
+             take_name(&spec->data_dir, note, "data_dir", err);
+    json_decref(note);
+    free(text);
+    return ok;
+}
 
 static bool resolve_data(struct spec *spec, const struct data_watch *watch, struct dataset *shape,
                          int *test_rows, struct error *err)
@@ -178,7 +207,7 @@ bool resolve_spec(struct spec *spec, const struct data_watch *watch, struct erro
     struct dataset shape = {0};
     struct net *net = NULL;
     int test_rows = 0;
-    bool ok = spec_validate(spec, err) && resolve_devices(spec, err) &&
+    bool ok = spec_validate(spec, err) && resolve_devices(spec, err) && take_origin(spec, err) &&
               resolve_data(spec, watch, &shape, &test_rows, err) &&
               resolve_model(spec, &shape, &net, err) && check_numbers(spec, err) &&
               check_augment(spec, &shape, err) &&

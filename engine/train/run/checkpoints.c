@@ -6,12 +6,23 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "engine/train/pipeline/pipeline.h"
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
 #include "engine/weights/file.h"
 #include "engine/weights/normalization.h"
+#include "spec/json.h"
+
+static char *recipe_text(const struct spec *spec)
+{
+    json_t *recipe = spec_recipe_to_json(spec);
+    char *text = recipe ? json_to_text(recipe, JSON_COMPACT) : NULL;
+    json_decref(recipe);
+    return text;
+}
 
 bool checkpoints_begin(struct run *run, struct error *err)
 {
@@ -19,6 +30,9 @@ bool checkpoints_begin(struct run *run, struct error *err)
     checkpoints->best_steps = -1;
     best_begin(&run->best);
     checkpoints->last = clock_seconds();
+    checkpoints->recipe = recipe_text(&run->spec);
+    if (!checkpoints->recipe)
+        return error_memory(err, "recipe");
     if (!checkpoints->keep.checkpoints ||
         (run->spec.checkpoint_epochs == 0 && !(run->spec.checkpoint_minutes > 0)))
         return true;
@@ -144,17 +158,14 @@ bool checkpoints_export(struct run *run, struct error *err)
     return export(run, false, NULL, err);
 }
 
-bool checkpoints_save(struct run *run, const char *path, struct error *err)
-{
-    return !meet_is_first(run) || weights_write(run->work.net, path, &run->work.weights, err);
-}
-
 static struct checkpoint_origin origin_of(const struct run *run)
 {
     const struct pictures *pictures = &run->work.data.pictures;
     return (struct checkpoint_origin){
         .model = run->spec.model,
         .data = run->spec.data,
+        .recipe = run->checkpoints.recipe,
+        .seed = run->spec.seed,
         .data_dir = run->spec.data_dir,
         .test_rows = run->spec.test_rows,
         .pictures = {.width = pictures->width,
@@ -163,6 +174,13 @@ static struct checkpoint_origin origin_of(const struct run *run)
                      .skip_broken = run->spec.pictures.skip_broken,
                      .test_share = run->spec.pictures.test_share},
     };
+}
+
+bool checkpoints_save(struct run *run, const char *path, struct error *err)
+{
+    const struct checkpoint_origin origin = origin_of(run);
+    return !meet_is_first(run) ||
+           checkpoint_save(run->work.net, path, &run->work.weights, &origin, err);
 }
 
 bool checkpoints_write(struct run *run, bool wait, struct error *err)
@@ -267,9 +285,9 @@ static bool check_resumable(const struct run *run, const struct checkpoint_place
                          place->batch, place->train_rows, (unsigned long long)place->seed);
     if (place->steps > run->live.total_steps)
         return error_set(err, ERROR_USAGE,
-                         "the run has done %ld steps already and would end after step %ld: give "
+                         "the run has done %ld step%s already and would end after step %ld: give "
                          "it more epochs",
-                         place->steps, run->live.total_steps);
+                         place->steps, plural(place->steps), run->live.total_steps);
     if (place->epoch.steps > run->work.steps_per_epoch)
         return error_set(err, ERROR_FAILED, "the checkpoint is of another run");
     return true;
@@ -362,4 +380,5 @@ void checkpoints_free(struct checkpoints *checkpoints)
 {
     checkpoint_free(&checkpoints->resumed);
     checkpoint_writer_free(checkpoints->writer);
+    free(checkpoints->recipe);
 }

@@ -16,6 +16,7 @@ struct checkpoints {
     int64_t tracked_before; /* batches that BatchNorms had counted before the run's first step */
     double last;            /* when the last one was begun */
     long best_steps;        /* of the best epoch's, -1: none */
+    char *recipe;           /* as the run began, for those who read its weights */
     struct error damage;    /* of a newer one than `resumed`; ERROR_NONE: there is none */
     struct failures writes; /* that failed */
     struct failures syncs;  /* of the run's history before one */

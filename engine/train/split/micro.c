@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/split/micro.h"
 
+#include "base/text.h"
+
 static bool split_even(long rows, int parts, struct micro_split *out, struct error *err)
 {
     if (rows % parts != 0)
         return error_set(err, ERROR_USAGE,
-                         "split even: %ld rows cannot be divided equally into %d micro-batches: "
+                         "split even: %ld row%s cannot be divided equally into %d micro-batches: "
                          "use a multiple of %d rows, or another split (chunk, balanced)",
-                         rows, parts, parts);
+                         rows, plural(rows), parts, parts);
     *out =
         rows > 0 ? (struct micro_split){parts, parts, {rows / parts, 0}} : (struct micro_split){0};
     return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/split/shares.h"
 
+#include "base/text.h"
 #include "engine/train/split/split.h"
 
 /*
@@ -51,7 +52,8 @@ static bool share_training(const struct spec *spec, const long *full, long train
     const long left = share_short_batch(spec, train_rows);
     shares->rest_occurs = left > 0;
     if (shares->rest_occurs && !split_like(spec, full, spec->split, left, rest, err))
-        return error_prefix(err, "the last batch of %ld rows in batches of %ld", train_rows, batch);
+        return error_prefix(err, "the last batch of %ld row%s in batches of %ld", train_rows,
+                            plural(train_rows), batch);
     for (int i = 0; i < count; i++)
         shares->device[i] = (struct row_share){.full = full[i], .rest = rest[i]};
     return true;
@@ -128,7 +130,8 @@ static bool share_pipelines(const struct spec *spec, long train_rows, long test_
         !split_rows(SPLIT_BALANCED, spec->weights, test_rows, count, tests, err))
         return false;
     if (!split_rows(spec->split, spec->weights, left, count, rest, err))
-        return error_prefix(err, "the last batch of %ld rows in batches of %ld", train_rows, batch);
+        return error_prefix(err, "the last batch of %ld row%s in batches of %ld", train_rows,
+                            plural(train_rows), batch);
     for (int i = 0; i < count; i++) {
         const struct row_share share = {
             .full = full[i], .rest = rest[i], .eval_begin = begin, .eval_rows = tests[i]};

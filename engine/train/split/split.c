@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/text.h"
+
 static void split_chunk(long rows, int devices, long *sizes)
 {
     long chunk = rows / devices + (rows % devices != 0);
@@ -16,9 +18,9 @@ static bool split_even(long rows, int devices, long *sizes, struct error *err)
 {
     if (rows % devices != 0)
         return error_set(err, ERROR_USAGE,
-                         "split even: %ld rows cannot be divided equally over %d devices: use a "
+                         "split even: %ld row%s cannot be divided equally over %d devices: use a "
                          "multiple of %d rows, or another split (chunk, balanced)",
-                         rows, devices, devices);
+                         rows, plural(rows), devices, devices);
     for (int i = 0; i < devices; i++)
         sizes[i] = rows / devices;
     return true;

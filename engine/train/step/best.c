@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 void best_begin(struct best *best)
 {
     *best = (struct best){.score = NAN};
@@ -28,5 +30,5 @@ void best_decide(struct best *best, const struct spec *spec, bool validation, do
     else if (spec->patience > 0 && best->since >= spec->patience)
         snprintf(best->reason, sizeof best->reason,
                  "no better %s accuracy for %ld epoch%s: the best is %.4f, of epoch %ld", what,
-                 best->since, best->since == 1 ? "" : "s", best->score, best->epoch);
+                 best->since, plural(best->since), best->score, best->epoch);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 static bool add_validation(const struct workload *work, json_t *event, double loss, double accuracy)
 {
@@ -48,7 +49,7 @@ static bool add_reason(const struct workload *work, const struct metrics *metric
         snprintf(text, sizeof text, "%s", best->reason);
     else if (limited(work, metrics, spec, event))
         snprintf(text, sizeof text, "max-steps %ld, where %ld epoch%s would take %ld",
-                 spec->max_steps, spec->epochs, spec->epochs == 1 ? "" : "s",
+                 spec->max_steps, spec->epochs, plural(spec->epochs),
                  spec->epochs * work->steps_per_epoch);
     return !*text || json_object_set_new(event, "reason", json_any_text(text)) == 0;
 }

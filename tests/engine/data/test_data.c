@@ -103,7 +103,7 @@ START_TEST(bad_class_names_are_refused)
         memcpy(many + 2 * (size_t)i, "a\n", 2);
     put_idx(folder, false);
     put_file(folder, "classes.txt", "one\n", 4);
-    check_refused(folder, NULL, "1 class names");
+    check_refused(folder, NULL, "1 class name,");
     put_file(folder, "classes.txt", "one\n\ntwo\n", 9);
     check_refused(folder, NULL, "classes.txt:2: a class name has 1 to 64 bytes, not 0");
     put_file(folder, "classes.txt", "one\ntw\033o\n", 9);
@@ -175,7 +175,7 @@ START_TEST(bad_cifar_files_are_refused)
     put_cifar(folder, 3, 2, 10);
     check_refused(folder, NULL, "data_batch_3.bin: label 10 in record 0");
     put_cifar(folder, 3, 1, 3);
-    check_refused(folder, NULL, "data_batch_3.bin: 1 records, but data_batch_1.bin has 2");
+    check_refused(folder, NULL, "data_batch_3.bin: 1 record, but data_batch_1.bin has 2");
     put_cifar(folder, 3, 2, 3);
     put_file(folder, "test_batch.bin", NULL, RECORD + 1);
     check_refused(folder, NULL, "test_batch.bin: 3074 bytes, not a whole number");

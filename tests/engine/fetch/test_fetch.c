@@ -200,7 +200,7 @@ START_TEST(a_stalled_transfer_ends)
     patience.stall_s = 1.5; /* time for the server's thread on a busy machine */
     patience.attempts = 1;
     start();
-    check_refused(address, "gave up after 1 attempts (nothing arrived for 1.5 s)");
+    check_refused(address, "gave up after 1 attempt (nothing arrived for 1.5 s)");
     ck_assert_int_eq(size_of("long.gz.part"), 1000);
 }
 END_TEST

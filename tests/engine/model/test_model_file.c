@@ -250,7 +250,7 @@ static const struct {
     {"input = { a = 1; };\nclasses = 2;\n" LINEAR, 1, "'input' must be a number or an array"},
     {"input = [1048576,1048576,1048576];\nclasses = 2;\n" LINEAR, 1, "too large"},
     {"input = [1,2,2];\nclasses = 0;\n" LINEAR, 2, "'classes' must be a whole number from 1"},
-    {SHAPE "mean = [0.5, 0.5];\n" LINEAR, 2, "'mean' has 2 values, the input 1 channels"},
+    {SHAPE "mean = [0.5, 0.5];\n" LINEAR, 2, "'mean' has 2 values, the input 1 channel: "},
     {SHAPE "std = 0.0;\n" LINEAR, 2, "'std' must be a number from 1e-06"},
     {SHAPE "std = \"1\";\n" LINEAR, 2, "'std' must be a number, an array of numbers, or \"data\""},
     {SHAPE "mean = \"\";\n" LINEAR, 2, "'mean' must be a number, an array of numbers, or \"data\""},

@@ -222,7 +222,7 @@ START_TEST(names_that_do_not_serve_are_named)
     expect_refusal(net, "resnet_block2,2", 2, "'2' ends no later");
     expect_refusal(net, "2,2", 2, "'2' ends no later");
     expect_refusal(net, "2,resnet_block2", 1, "2 names for 2 stages");
-    expect_refusal(net, "2", 3, "1 names for 4 stages");
+    expect_refusal(net, "2", 3, "1 name for 4 stages");
     trial_free(&trial);
     make(&trial, "linear");
     expect_refusal(trial.net, "fc", 1, "cut after 'fc' or anywhere else");

@@ -92,14 +92,14 @@ START_TEST(runs_wait_their_turn)
     json_decref(state);
     tell(client, "stop", of_run(second));
     tell(client, "stop", of_run(first));
-    expect_end(client, second, "stopped");
+    expect_end(client, second, "cancelled");
     expect_end(client, first, "stopped");
     expect_end(client, third, "done");
     json_t *runs = ask(client, "runs", NULL);
     ck_assert_uint_eq(json_array_size(runs), 3);
+    static const char *const ends[] = {"stopped", "cancelled", "done"};
     for (int i = 0; i < 3; i++)
-        ck_assert_str_eq(string_of(json_array_get(runs, (size_t)i), "status"),
-                         i < 2 ? "stopped" : "done");
+        ck_assert_str_eq(string_of(json_array_get(runs, (size_t)i), "status"), ends[i]);
     json_decref(runs);
     client_close(client);
 }
@@ -400,6 +400,16 @@ START_TEST(a_second_engine_leaves)
 }
 END_TEST
 
+START_TEST(who_watches_hears_that_it_ends)
+{
+    engine_begin();
+    struct client *watching = watcher();
+    engine_end();
+    json_decref(next_note(watching, "leaving"));
+    client_close(watching);
+}
+END_TEST
+
 START_TEST(long_socket_paths_are_refused)
 {
     char long_name[120];
@@ -442,6 +452,7 @@ static Suite *protocol_suite(void)
     tcase_add_test(served, a_submission_is_checked);
     tcase_add_test(served, only_an_idle_engine_ends_when_asked);
     tcase_add_test(served, a_second_engine_leaves);
+    tcase_add_test(alone, who_watches_hears_that_it_ends);
     tcase_add_test(alone, long_socket_paths_are_refused);
     suite_add_tcase(suite, served);
     suite_add_tcase(suite, alone);

@@ -66,6 +66,14 @@ START_TEST(text_grows)
 }
 END_TEST
 
+START_TEST(nouns_follow_their_counts)
+{
+    ck_assert_str_eq(plural(0), "s");
+    ck_assert_str_eq(plural(1), "");
+    ck_assert_str_eq(plural(2), "s");
+}
+END_TEST
+
 START_TEST(numbers_are_whole_words)
 {
     long number = 0;
@@ -256,6 +264,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, errors_compose);
     tcase_add_test(tcase, text_grows);
+    tcase_add_test(tcase, nouns_follow_their_counts);
     tcase_add_test(tcase, numbers_are_whole_words);
     tcase_add_test(tcase, written_whole_or_not_at_all);
     tcase_add_test(tcase, written_over_regular_files_only);

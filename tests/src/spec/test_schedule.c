@@ -135,7 +135,7 @@ static const struct {
     {"step:0", NULL, "rising numbers above 0"},
     {"step:-1", NULL, "rising numbers above 0"},
     {"step:nan", NULL, "rising numbers above 0"},
-    {"step:1,2", NULL, "more than 1 numbers"},
+    {"step:1,2", NULL, "more than 1 number of"},
     {"step:3:0", NULL, "the factor must be a number from 1e-06 to 100"},
     {"step:3:-0.1", NULL, "the factor must be"},
     {"step:3:", NULL, "the factor must be"},

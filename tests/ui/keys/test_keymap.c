@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/suites.h"
+#include "tests/support.h"
 #include "tests/ui/replay.h"
 #include "ui/keys/actions.h"
 #include "ui/keys/keymap.h"
@@ -109,7 +110,7 @@ START_TEST(they_are_what_the_screen_says)
     free(screen);
     replay_keys(&replay, "?");
     screen = replay_screen(&replay, 24, 80, true);
-    ck_assert_ptr_nonnull(strstr(screen, "B                start the next run"));
+    ck_assert_ptr_nonnull(strstr(screen, "B           start           start the next run"));
     free(screen);
     replay_keys(&replay, "qB");
     ck_assert_int_eq(strncmp(replay_last(&replay), "submit", 6), 0);
@@ -135,6 +136,33 @@ START_TEST(the_help_scrolls_and_comes_back)
     free(again);
     free(bottom);
     free(top);
+}
+END_TEST
+
+START_TEST(an_unknown_action_has_its_nearest)
+{
+    ck_assert(!keymap_bind(map, "strat", "s", &err));
+    ck_assert_str_eq(err.text,
+                     "there is no action 'strat': did you mean 'start'? (the help page names all)");
+    ck_assert(!keymap_bind(map, "frobnicate", "s", &err));
+    ck_assert_str_eq(err.text, "there is no action 'frobnicate' (the help page names all)");
+}
+END_TEST
+
+/* At 80 columns nothing is cut. */
+START_TEST(the_help_names_the_actions)
+{
+    size_t count;
+    const struct action_entry *table = actions_table(&count);
+    replay_recording(&replay, "idle", 0);
+    replay_keys(&replay, "?");
+    char *screen = replay_screen(&replay, 130, 80, true);
+    for (size_t i = 0; i < count; i++) {
+        char *line = format("%-15s %s\n", table[i].name, table[i].description);
+        ck_assert_msg(strstr(screen, line), "%s", line);
+        free(line);
+    }
+    free(screen);
 }
 END_TEST
 
@@ -175,6 +203,8 @@ int main(void)
     tcase_add_test(tests, keys_of_ones_own);
     tcase_add_test(tests, they_are_what_the_screen_says);
     tcase_add_test(tests, the_help_scrolls_and_comes_back);
+    tcase_add_test(tests, an_unknown_action_has_its_nearest);
+    tcase_add_test(tests, the_help_names_the_actions);
     tcase_add_test(tests, the_palette_finds_and_does);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

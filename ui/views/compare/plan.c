@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/figure.h"
+#include "base/text.h"
 #include "ui/session/ui.h"
 
 /* What the sweep that is asked about would train, with both kinds of scaling. */
@@ -73,7 +74,7 @@ static void remark(const struct ui *ui, const struct error *why, char *buffer, s
         snprintf(buffer, size,
                  "CPU devices divide the cores: each gets %d thread%s in every run, so that only "
                  "their number differs.",
-                 sweep->spec.cpu_threads, sweep->spec.cpu_threads == 1 ? "" : "s");
+                 sweep->spec.cpu_threads, plural(sweep->spec.cpu_threads));
     else if (lr_begins_highest(&sweep->spec.schedule))
         snprintf(buffer, size,
                  "The runs wait for each other; all else is as in the form, with the same seed. "

@@ -94,7 +94,7 @@ static void nccl_describe(const struct device_group *group, char *buffer, size_t
     int buckets = group->request.buckets;
     snprintf(buffer, size, "NCCL %d.%d.%d: %s, in %d bucket%s during the backward pass",
              group->version / 10000, group->version / 100 % 100, group->version % 100,
-             methods[group->request.method], buckets, buckets == 1 ? "" : "s");
+             methods[group->request.method], buckets, plural(buckets));
 }
 
 static bool open_marks(struct nccl_end *end, struct error *err)

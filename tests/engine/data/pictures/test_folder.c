@@ -98,7 +98,7 @@ START_TEST(rows_are_the_pictures)
     ck_assert_int_eq(a.width, 8);
     ck_assert_str_eq(a.classes[0], "cat");
     ck_assert_str_eq(a.classes[1], "dog");
-    ck_assert_str_eq(a.choices, "grey; 1 other files left out");
+    ck_assert_str_eq(a.choices, "grey; 1 other file left out");
     ck_assert_ptr_null(a.remarks[0]);
     int seen[256] = {0};
     for (int row = 0; row < 11; row++) {
@@ -137,7 +137,7 @@ START_TEST(a_folder_may_have_validation_pictures)
     ck_assert_int_eq(pictures.validation_rows, 3);
     ck_assert_int_eq(pictures.test_rows, 2);
     ck_assert_str_eq(pictures.choices,
-                     "grey; 25% of each class are test rows; 3 pictures are for validation");
+                     "grey; 25% of each class are test rows; 3 pictures for validation");
     for (int row = 0; row < 11; row++) {
         int value = pictures.pixels[64 * row];
         bool own = (value >= 50 && value < 52) || value >= 200;
@@ -343,7 +343,7 @@ START_TEST(broken_pictures_end_it_or_are_skipped)
     for (int turn = 0; turn < 2; turn++) { /* decoded, then from the cache */
         load(&pictures);
         ck_assert_int_eq(pictures.train_rows + pictures.test_rows, 14);
-        ck_assert_ptr_nonnull(strstr(pictures.remarks[0], "2 of 16 pictures are broken"));
+        ck_assert_ptr_nonnull(strstr(pictures.remarks[0], "2 of 16 pictures broken"));
         for (int row = 0; row < 14; row++)
             ck_assert_int_eq(pictures.pixels[64 * row] >= 60, pictures.labels[row]);
         pictures_free(&pictures);

@@ -166,6 +166,27 @@ static struct record *restored(struct record *record)
     return copy;
 }
 
+START_TEST(a_live_change_of_the_rate_stays)
+{
+    struct spec spec;
+    spec_init(&spec);
+    spec.lr = 0.1;
+    struct record *record = record_new(7, &spec);
+    spec_free(&spec);
+    record_set_progress(record, &(struct run_progress){.run_lr = 0.05});
+    record = restored(record);
+    json_t *object = record_json_full(record);
+    ck_assert_double_eq(json_number_value(json_object_get(object, "lr")), 0.05);
+    ck_assert_double_eq(json_number_value(json_object_get(json_object_get(object, "spec"), "lr")),
+                        0.1);
+    json_decref(object);
+    /* From its beginning it is trained with that of the spec. */
+    ck_assert(record_rewind(record, NULL));
+    ck_assert_double_eq(record->lr, 0.1);
+    record_free(record);
+}
+END_TEST
+
 static void check_warning(const struct record *record, size_t index, size_t count,
                           const char *wanted)
 {
@@ -244,6 +265,7 @@ int main(void)
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, warnings_do_not_shift_what_stays);
     tcase_add_test(tests, a_thinned_run_resumes_where_its_checkpoint_is);
+    tcase_add_test(tests, a_live_change_of_the_rate_stays);
     tcase_add_test(tests, warnings_are_counted_over_restarts);
     tcase_add_test(tests, strange_warnings_are_taken_as_texts);
     suite_add_tcase(suite, tests);

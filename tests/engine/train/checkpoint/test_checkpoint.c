@@ -243,6 +243,32 @@ START_TEST(plain_weights_are_no_checkpoint)
 }
 END_TEST
 
+START_TEST(saved_weights_say_what_they_are_of)
+{
+    struct error err = ERROR_INIT;
+    struct checkpoint c = make(100, false);
+    const struct checkpoint_origin origin = {.model = "linear",
+                                             .data = "glyphs",
+                                             .recipe = "{\"lr\":0.25}",
+                                             .seed = 9,
+                                             .test_rows = 300};
+    json_t *note = NULL;
+    must(make_directories(checkpoints, 0700, &err));
+    char *path = checkpoint_path(checkpoints, 100);
+    must(checkpoint_save(net, path, &c.weights, &origin, &err));
+    must(checkpoint_verify(path, &err));
+    must(checkpoint_note(path, &note, &err));
+    char *text = json_dumps(note, JSON_COMPACT | JSON_SORT_KEYS);
+    ck_assert_str_eq(text, "{\"data\":\"glyphs\",\"data_dir\":null,\"model\":\"linear\","
+                           "\"recipe\":{\"lr\":0.25},\"seed\":9,\"test_rows\":300}");
+    ck_assert(!checkpoint_read(net, checkpoints, 100, &c, &err));
+    free(text);
+    json_decref(note);
+    free(path);
+    checkpoint_free(&c);
+}
+END_TEST
+
 START_TEST(the_best_is_found_by_its_note)
 {
     struct error err = ERROR_INIT;
@@ -309,6 +335,7 @@ int main(void)
     tcase_add_test(tests, what_a_killed_writer_left_goes);
     tcase_add_loop_test(tests, damaged_ones_are_refused, 0, 4);
     tcase_add_test(tests, plain_weights_are_no_checkpoint);
+    tcase_add_test(tests, saved_weights_say_what_they_are_of);
     tcase_add_loop_test(tests, the_best_is_found_by_its_note, 0, 2);
     tcase_add_test(tests, the_newest_is_best_when_none_was_evaluated);
     suite_add_tcase(suite, tests);

@@ -19,7 +19,7 @@ static const struct {
     {"split=even devices=cpu:0-7", "30 rows"},
     {"split=even devices=cpu:0-2", "10 rows"},
     {"split=weighted:1,2 devices=cpu:0-2", "2 weights for 3 devices"},
-    {"cpu-threads=2,1", "2 numbers for 1 CPU devices"},
+    {"cpu-threads=2,1", "2 numbers for 1 CPU device:"},
     {"cpu-threads=2,1 devices=cpu:0-2", "2 numbers for 3 CPU devices"},
     {"dtype=bf16", "bf16"},
     {"model=nosuch", "nosuch"},

@@ -176,7 +176,7 @@ static const struct {
      "micro-batches 3: the last pipeline's part of a mini-batch has 2 rows"},
     {"devices=cpu:0-1 replicas=2 sync-bn=yes micro-batches=1",
      "sync-bn: not with pipelines in parallel"},
-    {"devices=cpu:0-2 stages=unit", "1 names for 3 stages"},
+    {"devices=cpu:0-2 stages=unit", "1 name for 3 stages"},
 };
 
 enum { MISTAKES = sizeof mistakes / sizeof *mistakes };
