@@ -103,10 +103,16 @@ def smallnet_entries():
             + _batchnorm("5", 32) + _layer("9", (CLASSES, 32 * 7 * 7)))
 
 
+def lenet_entries():
+    return (_layer("0", (6, 1, 5, 5)) + _layer("3", (16, 6, 5, 5)) + _layer("7", (120, 400))
+            + _layer("9", (84, 120)) + _layer("11", (CLASSES, 84)))
+
+
 MODELS = {
     "resnet18": {"entries": resnet18_entries, "shape": (1, 28, 28), "head": 1 / 8},
     "cifar-cnn": {"entries": cifar_cnn_entries, "shape": (3, 32, 32)},
     "smallnet": {"entries": smallnet_entries, "shape": (1, 28, 28)},
+    "lenet": {"entries": lenet_entries, "shape": (1, 28, 28)},
 }
 
 # --- what is run. The last batch of every epoch is short, and odd, so that two devices get unequal
@@ -137,6 +143,10 @@ CASES = {
     "ema": {**SMALL, "optimizer": "adam", "lr": 0.001, "momentum": 0.0, "weight_decay": 0.0,
             "ema": 0.9},
 }
+# One epoch at rate 0, so that all gradients are of the initial weights: 200 batches for the noise
+# scale (tests/programs/noise.py), by each network's own shards of two devices.
+NOISE = {model: {"model": model, "train_rows": 12800, "test_rows": 10, "batch": 64}
+         for model in ("lenet", "smallnet")}
 # What a case may say besides, as options of the program.
 SETTINGS = ("optimizer", "beta1", "beta2", "eps", "clip_norm", "no_decay", "ema")
 

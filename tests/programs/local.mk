@@ -2,7 +2,7 @@
 dist_check_SCRIPTS += \
 	%D%/cli.py %D%/compare.py %D%/completion.py %D%/dial.py %D%/escapes.py %D%/eval.py %D%/gpus.py \
 	%D%/homes.py %D%/history.py %D%/keys.sh %D%/layers.py %D%/manual.sh %D%/memory.py %D%/mixed.py %D%/no_gpu.py \
-	%D%/normalization.py %D%/parity.py %D%/pipeline.py %D%/places.py %D%/predict.py %D%/profiling.py %D%/realdata.py %D%/remote.py \
+	%D%/noise.py %D%/normalization.py %D%/parity.py %D%/pipeline.py %D%/places.py %D%/predict.py %D%/profiling.py %D%/realdata.py %D%/remote.py \
 	%D%/repair.py %D%/replaced.py %D%/resuming.py %D%/security.py %D%/streaming.py %D%/tensor.py %D%/thinned.py %D%/torch_load.py \
 	%D%/updating.py %D%/validation.py
 # Of scripts and texts: none of what is built is run, so sanitizers change nothing.
@@ -16,7 +16,7 @@ BUILD_TESTS += %D%/bootstrap.py
 # Numbers that tests compare with, and what computes them.
 EXTRA_DIST += \
 	tests/fixtures/h200.json tests/fixtures/layers.json tests/fixtures/make_layers.py \
-	tests/fixtures/make_parity.py tests/fixtures/make_rounding.py \
+	tests/fixtures/make_noise.py tests/fixtures/noise.json tests/fixtures/make_parity.py tests/fixtures/make_rounding.py \
 	tests/fixtures/make_schedules.py tests/fixtures/schedules.json \
 	tests/fixtures/parity-cifar-cnn.json tests/fixtures/parity-cifar-cnn-decay.json \
 	tests/fixtures/parity-resnet18.json tests/fixtures/parity-resnet18-decay.json \
