@@ -99,6 +99,18 @@ START_TEST(keys_of_ones_own)
 }
 END_TEST
 
+START_TEST(keys_that_never_arrive_are_refused)
+{
+    static const char *const keys[] = {"Ctrl-Z", "F5 Ctrl-C", "Ctrl-H", "Ctrl-M"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        ck_assert_msg(!keymap_bind(map, "start", keys[i], &err), "%s", keys[i]);
+        ck_assert_ptr_nonnull(strstr(err.text, "take another key"));
+    }
+    ck_assert(keymap_bind(map, "leave", "Ctrl-C q", &err));
+    ck_assert(keymap_bind(map, "start", "Ctrl-S Ctrl-Q", &err));
+}
+END_TEST
+
 START_TEST(they_are_what_the_screen_says)
 {
     replay_recording(&replay, "idle", 0);
@@ -173,6 +185,7 @@ int main(void)
     tcase_add_test(tests, names_of_keys_go_both_ways);
     tcase_add_test(tests, every_built_in_key_has_a_name);
     tcase_add_test(tests, keys_of_ones_own);
+    tcase_add_test(tests, keys_that_never_arrive_are_refused);
     tcase_add_test(tests, they_are_what_the_screen_says);
     tcase_add_test(tests, the_help_scrolls_and_comes_back);
     tcase_add_test(tests, the_palette_finds_and_does);
