@@ -149,6 +149,8 @@ class Compare(unittest.TestCase):
             self.assertIn("compare-1", shown["tags"])
             self.assertRegex(shown["note"], "^compare 1: ")
             self.assertEqual(run["s_per_epoch"], [shown["epochs"][1]["seconds"]])
+            self.assertEqual(shown["s_per_epoch"], shown["epochs"][1]["seconds"])
+            self.assertEqual(shown["samples_per_s"], shown["epochs"][1]["samples_per_s"])
             self.assertEqual(run["test_acc"], shown["epochs"][1]["test_acc"])
             self.assertEqual(run["target_s"], shown["epochs"][0]["seconds"])
 

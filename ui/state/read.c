@@ -193,7 +193,10 @@ bool read_retune(const json_t *object, struct retune *retune)
 
 void read_epoch_speed(const json_t *object, struct state_run *run)
 {
-    double speed = read_amount(object, "samples_per_s"), seconds = read_amount(object, "seconds");
+    /* An older engine knows the epoch alone. */
+    const json_t *so_far = json_object_get(object, "so_far");
+    double speed = read_amount(so_far ? so_far : object, "samples_per_s");
+    double seconds = so_far ? read_amount(so_far, "s_per_epoch") : read_amount(object, "seconds");
     if (isfinite(speed))
         run->samples_per_s = speed;
     if (isfinite(seconds))

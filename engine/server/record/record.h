@@ -53,9 +53,8 @@ struct record {
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */
     long params, epochs, epochs_done, retunes;
-    long epochs_received;         /* over which `seconds` were summed: events may have been lost */
     double val_acc, best_val_acc; /* NAN: it has no validation rows */
-    double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;
+    double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s;
     char error[512];
     char reason[160]; /* why it ended early; "": it did not */
     /* The newest progress, while it runs. `devices` points into `device`. */

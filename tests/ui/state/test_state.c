@@ -128,6 +128,13 @@ START_TEST(epochs_find_their_place)
     ck_assert(isnan(run->points[1].value[METRIC_TRAIN_LOSS]));
     ck_assert_double_eq(run->best_acc, 0.4);
     ck_assert_double_eq(run->s_per_epoch, 2);
+    /* What the run has come to by the rule of comparisons is not what its last epoch was. */
+    replay_line(&replay,
+                "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":5,\"epoch\":4,"
+                "\"seconds\":2,\"samples_per_s\":50,"
+                "\"so_far\":{\"s_per_epoch\":4,\"samples_per_s\":25}}}");
+    ck_assert_double_eq(run->s_per_epoch, 4);
+    ck_assert_double_eq(run->samples_per_s, 25);
 }
 END_TEST
 
