@@ -170,6 +170,18 @@ class Compare(unittest.TestCase):
         compute = 1 - two["sync_share"] - two["wait_share"]
         self.assertIn(f"{100 * compute:.0f}% compute, {100 * two['sync_share']:.0f}% all-reduce",
                       words)
+        self.check_shares_of_a_run()
+
+    def check_shares_of_a_run(self):
+        """By `show` they are those of the run's page."""
+        run = str(max(one["run"] for one in self.runs()))
+        said = self.dpartui("show", run).stdout
+        parts = re.search(r"Of the devices' time: (\d+%) compute, (\d+%) all-reduce, (\d+%) waiting",
+                          said)
+        self.assertTrue(parts, said)
+        page = self.dpartui("screen", "--view", "runs", "--size", "120x60", "--keys", "<Enter>").stdout
+        for share, name in zip(parts.groups(), ("computing", "all-reduce", "waiting")):
+            self.assertRegex(page, fr"(?m)^{name} .* {share} ")
 
     def test_weak_scaling_grows_batch_and_rate(self):
         found = self.figures(*TINY, "--lr", "0.1", "--devices-counts", "1,3", "--scaling", "weak")
