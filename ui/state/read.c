@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "ui/state/setting.h"
 
 double read_number(const json_t *object, const char *key)
 {
@@ -160,6 +161,10 @@ bool read_run(const json_t *object, struct state_run *run)
     run->train_acc = read_amount(object, "train_acc");
     run->s_per_epoch = read_amount(object, "s_per_epoch");
     run->samples_per_s = read_amount(object, "samples_per_s");
+    run->speed_up = NAN;
+    run->train_rows = read_amount(object, "train_rows");
+    run->test_rows = read_amount(object, "test_rows");
+    read_setting(object, &run->setting);
     return true;
 }
 

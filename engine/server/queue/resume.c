@@ -149,6 +149,7 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
     if (!record_rewind(record, place))
         return error_memory(err, "run");
     record->spec = *spec;
+    record->likeness = spec_likeness(spec);
     record->epochs = spec->epochs;
     *spec = old; /* for the caller to release */
     record->resumes = steps >= 0;

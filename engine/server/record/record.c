@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "engine/train/checkpoint/checkpoint.h"
+#include "spec/likeness.h"
 
 #define STEPS_KEPT 20000
 
@@ -23,6 +24,7 @@ struct record *record_new(long number, struct spec *spec)
     record->number = number;
     record->status = RUN_QUEUED;
     record->spec = *spec;
+    record->likeness = spec_likeness(spec);
     record->epochs = spec->epochs;
     spec_init(spec);
     run_control_init(&record->control);

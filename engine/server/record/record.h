@@ -36,6 +36,7 @@ struct record {
     long number;
     enum record_status status;
     struct spec spec;          /* resolved; unchanged from the begin of the run on */
+    unsigned long likeness;    /* of it, as spec/likeness.h has it */
     char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
     json_t *tags;              /* strings, sorted */
     struct warnings warnings;  /* what its preflight check found, and later ones */
