@@ -80,9 +80,10 @@ static bool is_hidden(const struct ui *ui, int field, int first, int visible)
            form_changed(&ui->form, (enum form_field)field);
 }
 
-/* "also rows 512, save ..me/weights.safetensors, 2 more": as many as fit into `rows` lines. */
-static void describe_hidden(const struct ui *ui, int first, int visible, int rows, int columns,
-                            char *buffer)
+/* "also rows 512, save ..me/weights.safetensors, 2 more": as many as fit into `rows` lines; returns
+ * how many do not. */
+static int describe_hidden(const struct ui *ui, int first, int visible, int rows, int columns,
+                           char *buffer)
 {
     char longer[HIDDEN_TEXT], measured[HIDDEN_TEXT + 16];
     int more = 0;
@@ -95,7 +96,7 @@ static void describe_hidden(const struct ui *ui, int first, int visible, int row
         snprintf(longer, sizeof longer, "%s%s%s %s%s", buffer, buffer[0] != '\0' ? ", " : "also ",
                  form_label((enum form_field)i), end == value ? "" : "..", end);
         free(value);
-        snprintf(measured, sizeof measured, "%s, 99 more", longer);
+        snprintf(measured, sizeof measured, "%s, 9 more", longer);
         if (more > 0 || paragraph_rows(measured, columns) > rows)
             more++;
         else
@@ -104,23 +105,23 @@ static void describe_hidden(const struct ui *ui, int first, int visible, int row
     if (more > 0)
         snprintf(buffer + strlen(buffer), HIDDEN_TEXT - strlen(buffer), "%s%d more",
                  buffer[0] != '\0' ? ", " : "also ", more);
+    return more;
 }
 
-/* In the last lines of the panel; returns how many they are. */
+/* In the last lines of the panel, as few as they need; returns how many these are. */
 static int draw_hidden(const struct ui *ui, struct surface *surface, struct rect area)
 {
-    char text[HIDDEN_TEXT];
-    int visible = area.h - 1, most = visible / 3 < 4 ? visible / 3 : 4;
-    int first = list_scroll((int)ui->form.field, FORM_FIELDS, visible);
-    describe_hidden(ui, first, visible, most, area.w, text);
-    if (text[0] == '\0' || most == 0)
-        return 0;
-    /* Its lines hide some more. */
-    first = list_scroll((int)ui->form.field, FORM_FIELDS, visible - most);
-    describe_hidden(ui, first, visible - most, most, area.w, text);
-    surface_paragraph(surface, (struct rect){area.y + area.h - most, area.x, most, area.w},
+    char text[HIDDEN_TEXT] = "";
+    int rows = 0, visible = area.h - 1, most = visible / 3 < 4 ? visible / 3 : 4;
+    for (int more = 1; more > 0 && rows <= most; rows++) {
+        /* Its lines hide some more. */
+        int first = list_scroll((int)ui->form.field, FORM_FIELDS, visible - rows);
+        more = describe_hidden(ui, first, visible - rows, rows, area.w, text);
+    }
+    rows--;
+    surface_paragraph(surface, (struct rect){area.y + area.h - rows, area.x, rows, area.w},
                       STYLE_STRONG, text);
-    return most;
+    return rows;
 }
 
 bool panel_form(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
