@@ -139,7 +139,8 @@ class Pictures(unittest.TestCase):
     def test_record_and_replay(self):
         engine = self.training()
         session = self.path('session.jsonl')
-        t = Terminal([PROGRAM, '--record', session, '--charset', 'utf8'], self.folder)
+        t = Terminal([PROGRAM, '--record', session, '--charset', 'utf8'], self.folder,
+                     DPARTUI_RECIPE='auto')
         self.addCleanup(t.close)
         t.expect('epoch 4/10')
         t.expect('0.8')
