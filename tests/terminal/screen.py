@@ -74,7 +74,7 @@ class Workbench(WorkbenchCase):
         t.resize(rows, columns)
         t.settle()
         t.keys('?')
-        t.expect('scale batch and lr')
+        t.expect('To start with')
         take('help')
         t.keys('Esc', 'x')
         t.expect('Stop run 1')
@@ -147,7 +147,7 @@ class Workbench(WorkbenchCase):
         t.keys('Tab')
         t.expect('model: a name')
         t.keys('?')
-        t.expect('scale batch and lr')
+        t.expect('To start with')
         t.expect('engine silent')
         t.keys('Esc')
         t.expect('the engine (process 4242) does not answer')
@@ -249,7 +249,7 @@ class Workbench(WorkbenchCase):
         os.write(t.fd, b'fg\n')
         t.wait(lambda: t.screen.alternate, 'the screen')
         t.keys('\x13', '?')
-        t.expect('scale batch and lr')
+        t.expect('To start with')
         t.keys('q', 'q')
         self.assertEqual(t.exit_status(), 0)
         self.assert_restored(t)
@@ -342,7 +342,7 @@ class Workbench(WorkbenchCase):
         t.keys('\x1b[5~')
         t.expect('charset: ')
         t.keys('\x1bOP')  # F1
-        t.expect('settings: write them')
+        t.expect('To start with')
 
     def test_unknown_sequences_are_no_keys(self):
         engine = self.engine()

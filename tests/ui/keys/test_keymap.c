@@ -133,7 +133,13 @@ START_TEST(the_help_scrolls_and_comes_back)
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "R?");
     char *top = replay_screen(&replay, 24, 80, true);
-    ck_assert_ptr_nonnull(strstr(top, "sort by the next column"));
+    ck_assert_ptr_nonnull(strstr(top, "To start with"));
+    ck_assert_ptr_nonnull(strstr(top, ">                device: it trains now"));
+    ck_assert_ptr_nonnull(strstr(top, "1.8x #12         run: speed-up against run 12"));
+    replay_keys(&replay, "<PageDown>");
+    char *keys = replay_screen(&replay, 24, 80, true);
+    ck_assert_ptr_nonnull(strstr(keys, "sort by the next column (sort)"));
+    free(keys);
     replay_keys(&replay, "<End><Up><Down>");
     char *bottom = replay_screen(&replay, 24, 80, true);
     ck_assert_ptr_nonnull(strstr(bottom, "keep the old value"));
@@ -147,6 +153,31 @@ START_TEST(the_help_scrolls_and_comes_back)
     free(again);
     free(bottom);
     free(top);
+}
+END_TEST
+
+START_TEST(the_palette_knows_other_words)
+{
+    static const struct {
+        const char *typed, *found;
+    } cases[] = {
+        {"lr", "change the learning rate of the run"},
+        {"colour", "how the screen looks"},
+        {"theme", "how the screen looks"},
+        {"resume", "resume this one from its"},
+        {"export", "write this screen to a text"},
+        {"search", "show only lines with a word"},
+    };
+    replay_recording(&replay, "runs", 0);
+    replay_keys(&replay, "R<Down><Down><Down>");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        replay_keys(&replay, i == 0 ? "<Esc>:" : ":");
+        replay_keys(&replay, cases[i].typed);
+        char *screen = replay_screen(&replay, 24, 80, true);
+        ck_assert_msg(strstr(screen, cases[i].found) != NULL, "%s:\n%s", cases[i].typed, screen);
+        free(screen);
+        replay_keys(&replay, i == 0 ? "<Esc>R" : "<Esc>");
+    }
 }
 END_TEST
 
@@ -188,6 +219,7 @@ int main(void)
     tcase_add_test(tests, keys_that_never_arrive_are_refused);
     tcase_add_test(tests, they_are_what_the_screen_says);
     tcase_add_test(tests, the_help_scrolls_and_comes_back);
+    tcase_add_test(tests, the_palette_knows_other_words);
     tcase_add_test(tests, the_palette_finds_and_does);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
