@@ -67,7 +67,7 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
 static const char *end_of(const char *value)
 {
     size_t length = strlen(value);
-    const char *end = length > LONGEST_VALUE ? value + length - LONGEST_VALUE : value;
+    const char *end = length > LONGEST_VALUE + 2 ? value + length - LONGEST_VALUE : value;
     while ((*end & 0xc0) == 0x80)
         end++;
     return end;
