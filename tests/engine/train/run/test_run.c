@@ -194,6 +194,13 @@ START_TEST(end_event_sums_up)
     ck_assert_double_eq_tol(recorder_number(end, "s_per_epoch"), median, 1e-9);
     ck_assert_double_eq_tol(recorder_number(end, "samples_per_s") * median, 100, 1e-3);
     ck_assert_double_eq_tol(recorder_number(end, "train_s"), sum, 1e-9);
+    /* What the run has come to after each epoch: the first counts only as long as it is alone. */
+    const double so_far[] = {seconds[0], seconds[1], (seconds[1] + seconds[2]) / 2, median};
+    for (int i = 0; i < 4; i++) {
+        const json_t *event = recorder_event(&rec, "epoch", i);
+        ck_assert_double_eq_tol(recorder_number(json_object_get(event, "so_far"), "s_per_epoch"),
+                                so_far[i], 1e-9);
+    }
     ck_assert_ptr_null(json_object_get(end, "error"));
 }
 END_TEST
