@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/paths.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -208,8 +209,34 @@ void paths_visit_models(bool (*visit)(const char *directory, void *context), voi
 struct model_search {
     const char *name;
     char *found;
-    struct text searched;
+    struct text others;   /* ", lenet, linear": what there is instead */
+    struct text searched; /* directories */
 };
+
+/* Two directories may have one of the same name. */
+static void add_other(struct text *others, const char *file)
+{
+    char *name = text_format(", %.*s", (int)(strlen(file) - strlen(".conf")), file);
+    const char *before = text_cstr(others), *at = name && before ? strstr(before, name) : NULL;
+    while (at && at[strlen(name)] != ',' && at[strlen(name)] != '\0')
+        at = strstr(at + 1, name);
+    if (name && !at)
+        text_puts(others, name);
+    free(name);
+}
+
+static void add_others(struct text *others, const char *directory)
+{
+    struct dirent **entries;
+    int count = scandir(directory, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        if (text_ends_in(entries[i]->d_name, ".conf"))
+            add_other(others, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+}
 
 static bool model_in(const char *directory, void *context)
 {
@@ -220,6 +247,7 @@ static bool model_in(const char *directory, void *context)
         return true;
     }
     free(path);
+    add_others(&search->others, directory);
     text_printf(&search->searched, "%s%s", search->searched.length ? ", " : "", directory);
     return false;
 }
@@ -228,13 +256,15 @@ char *paths_find_model(const char *name, struct error *err)
 {
     if (paths_is_model_file(name))
         return error_if_null(strdup(name), err, name);
-    struct model_search search = {.name = name, .searched = TEXT_INIT};
+    struct model_search search = {.name = name, .others = TEXT_INIT, .searched = TEXT_INIT};
     paths_visit_models(model_in, &search);
-    if (!search.found) {
-        const char *places = text_cstr(&search.searched);
-        error_set(err, ERROR_USAGE, "no model '%s': %s.conf is in none of %s", name, name,
+    const char *others = text_cstr(&search.others), *places = text_cstr(&search.searched);
+    if (!search.found && others && others[0] != '\0')
+        error_set(err, ERROR_USAGE, "no model '%s'; there are: %s", name, others + 2);
+    else if (!search.found)
+        error_set(err, ERROR_USAGE, "no model '%s', nor any other in %s", name,
                   places ? places : "the model directories");
-    }
+    text_free(&search.others);
     text_free(&search.searched);
     return search.found;
 }

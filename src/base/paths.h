@@ -41,7 +41,7 @@ void paths_visit_models(bool (*visit)(const char *directory, void *context), voi
  * Find a model description: a path is taken as it is (paths_is_model_file); otherwise NAME.conf
  * is looked for in $DPARTUI_MODEL_PATH (colon-separated), paths_config_home()/models, the
  * installed $(pkgdatadir)/models, and etc/models next to the running program. The error lists the
- * directories searched.
+ * models that there are, or the directories searched.
  */
 char *paths_find_model(const char *name_or_file, struct error *err);
 

@@ -21,22 +21,42 @@
 
 /* The list of runs; with a word for it in front, changes of runs (runs_change.h). */
 
-static void add_run(struct table *table, const json_t *run, bool validates)
+/* Columns that some list has nothing to say in. */
+struct extra {
+    bool validates; /* some run has validation rows */
+    bool some_rows; /* some run does not use all rows */
+};
+
+/* "512", with test rows "512/100". */
+static const char *rows_text(char *buffer, size_t size, const json_t *run)
+{
+    struct figure train, test;
+    double train_rows = member_number(run, "train_rows"),
+           test_rows = member_number(run, "test_rows");
+    bool tests_some = test_rows > 0;
+    snprintf(buffer, size, "%s%s%s", train_rows > 0 ? figure_whole(&train, train_rows) : "all",
+             tests_some ? "/" : "", tests_some ? figure_whole(&test, test_rows) : "");
+    return buffer;
+}
+
+static void add_run(struct table *table, const json_t *run, const struct extra *extra)
 {
     struct figure text;
-    char devices[60], epochs[100];
+    char devices[60], epochs[100], rows[100];
     table_cell(table, figure_whole(&text, member_number(run, "run")));
     table_cell(table, figure_date(&text, member_number(run, "submitted_at")));
     table_cell(table, member_text(run, "status"));
     table_cell(table, member_text(run, "model"));
     table_cell(table, member_text(run, "data"));
+    if (extra->some_rows)
+        table_cell(table, rows_text(rows, sizeof rows, run));
     table_cell(table, run_devices_short(devices, sizeof devices, run));
     table_cell(table, figure_whole(&text, member_number(run, "batch")));
     table_cell(table, figure_digits(&text, member_number(run, "lr"), 6));
     snprintf(epochs, sizeof epochs, "%.0f/%.0f", member_number(run, "epochs_done"),
              member_number(run, "epochs"));
     table_cell(table, epochs);
-    if (validates)
+    if (extra->validates)
         table_cell(table, figure_fixed(&text, member_number(run, "val_acc"), 3));
     table_cell(table, figure_fixed(&text, member_number(run, "test_acc"), 3));
     table_cell(table, figure_seconds(&text, member_number(run, "s_per_epoch")));
@@ -44,40 +64,42 @@ static void add_run(struct table *table, const json_t *run, bool validates)
     table_cell(table, member_text(run, "note"));
 }
 
-/* Has any run validation rows? */
-static bool any_validates(const json_t *list)
+static struct extra extra_of(const json_t *list)
 {
+    struct extra extra = {false, false};
     size_t index;
     json_t *run;
     json_array_foreach(list, index, run)
     {
-        if (json_is_number(json_object_get(run, "val_acc")))
-            return true;
+        extra.validates |= json_is_number(json_object_get(run, "val_acc"));
+        extra.some_rows |= json_is_number(json_object_get(run, "train_rows")) ||
+                           json_is_number(json_object_get(run, "test_rows"));
     }
-    return false;
+    return extra;
 }
 
 static bool print_runs(const json_t *list, struct error *err)
 {
     static const struct column columns[] = {
-        {"RUN", true},       {"DATE", false},    {"STATUS", false},  {"MODEL", false},
-        {"DATA", false},     {"DEVICES", false}, {"BATCH", true},    {"LR", true},
-        {"EPOCHS", true},    {"VAL ACC", true},  {"TEST ACC", true}, {"S/EPOCH", true},
-        {"SAMPLES/S", true}, {"NOTE", false}};
+        {"RUN", true},     {"DATE", false},     {"STATUS", false},  {"MODEL", false},
+        {"DATA", false},   {"ROWS", true},      {"DEVICES", false}, {"BATCH", true},
+        {"LR", true},      {"EPOCHS", true},    {"VAL ACC", true},  {"TEST ACC", true},
+        {"S/EPOCH", true}, {"SAMPLES/S", true}, {"NOTE", false}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
-    const bool validates = any_validates(list);
+    const struct extra extra = extra_of(list);
     struct column shown[COLUMNS];
     size_t count = 0;
     struct table table;
     size_t index;
     json_t *run;
     for (size_t i = 0; i < COLUMNS; i++)
-        if (validates || strcmp(columns[i].title, "VAL ACC") != 0)
+        if ((extra.validates || strcmp(columns[i].title, "VAL ACC") != 0) &&
+            (extra.some_rows || strcmp(columns[i].title, "ROWS") != 0))
             shown[count++] = columns[i];
     table_begin(&table, shown, count);
     json_array_foreach(list, index, run)
     {
-        add_run(&table, run, validates);
+        add_run(&table, run, &extra);
     }
     return table_end(&table, err);
 }

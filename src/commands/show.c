@@ -12,6 +12,8 @@
 #include "commands/list.h"
 #include "events/changes.h"
 #include "events/device_names.h"
+#include "experiment/outcome.h"
+#include "experiment/sentence.h"
 #include "output/profile.h"
 #include "output/stream.h"
 #include "output/timeline.h"
@@ -158,6 +160,26 @@ static void print_pipeline(const json_t *run)
     timeline_print(&timeline);
 }
 
+/* Where the time of its devices went, by the rules of comparisons. */
+static bool print_shares(const struct run_view *view, struct error *err)
+{
+    struct measure measure = {.count = 0};
+    const struct measure *const only = &measure;
+    struct outcome outcome;
+    struct run_rows rows;
+    char text[200] = "";
+    bool ok = true;
+    run_rows_open(&rows, view, STORE_EPOCHS);
+    while (ok && run_rows_next(&rows))
+        ok = measure_add(&measure, rows.row, err);
+    ok = run_rows_close(&rows, ok ? err : &(struct error)ERROR_INIT) && ok &&
+         outcome_make(&outcome, &only, 1, NAN, err);
+    if (ok && sentence_of_shares(&outcome, text, sizeof text)[0] != '\0')
+        print("%s%s\n", text, outcome.warm_up ? " (a single epoch, which is warm-up)" : "");
+    measure_free(&measure);
+    return ok;
+}
+
 static bool print_run(const struct run_view *view, struct error *err)
 {
     const json_t *run = view->head;
@@ -176,10 +198,13 @@ static bool print_run(const struct run_view *view, struct error *err)
     if (json_is_string(json_object_get(run, "reason")))
         print("ended early: %s\n", member_text(run, "reason"));
     print_accuracy(run);
-    print(", %s s/epoch, %s samples/s on %s\n\nsettings\n",
+    print(", %s s/epoch, %s samples/s on %s\n",
           figure_seconds(&time, member_number(run, "s_per_epoch")),
           figure_count(&rate, member_number(run, "samples_per_s")),
           run_devices_short(devices, sizeof devices, run));
+    if (!print_shares(view, err))
+        return false;
+    print("\nsettings\n");
     json_object_foreach(spec, key, value) print_setting(spec, key);
     print("\ntimes\n");
     print_time(run, "submitted_at", "submitted");

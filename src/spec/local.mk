@@ -8,6 +8,7 @@ libspec_a_SOURCES = \
 	%D%/fill.c %D%/fill.h \
 	%D%/hosts.c %D%/hosts.h \
 	%D%/json.c %D%/json.h \
+	%D%/likeness.c %D%/likeness.h \
 	%D%/names.c %D%/names.h \
 	%D%/origin.c %D%/origin.h \
 	%D%/schedule.c %D%/schedule.h \

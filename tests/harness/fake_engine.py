@@ -14,6 +14,7 @@ import os
 import socket
 import threading
 import time
+import zlib
 
 GIB = 1 << 30
 # When the made-up history begins.
@@ -60,6 +61,17 @@ DEFAULTS = {'model': None, 'data': None, 'data_dir': None, 'devices': 'default',
             'deterministic': False, 'train_rows': 0, 'test_rows': 0, 'max_steps': 0,
             'checkpoint_every': '1', 'save': None, 'log': None, 'tensorboard': None,
             'profile': False}
+
+# What comparisons look at by themselves, or what changes no step: see src/spec/likeness.c.
+APART = ('model', 'data', 'data_dir', 'split', 'sync', 'devices', 'batch', 'lr', 'epochs', 'seed',
+         'cpu_threads', 'micro_batches', 'replicas', 'stages', 'strategy', 'recipe')
+
+
+def likeness(spec):
+    """A number that is the same for runs that may be compared."""
+    rest = {key: value for key, value in {**DEFAULTS, **spec}.items() if key not in APART}
+    return zlib.crc32(json.dumps(rest, sort_keys=True).encode()) or 1
+
 
 
 class FakeEngine:
@@ -420,6 +432,8 @@ class FakeEngine:
             'best_test_acc': None, 'train_acc': None, 's_per_epoch': None, 'samples_per_s': None,
             'error': None, 'split': spec.get('split', 'chunk'), 'sync': spec.get('sync', 'allreduce'),
             'seed': spec.get('seed', 1), 'params': 12345, 'note': note or None,
+            'strategy': spec.get('strategy', 'data'), 'likeness': likeness(spec),
+            'threads': spec['cpu_threads'] if isinstance(spec.get('cpu_threads'), int) else 0,
             'stop_after_epoch': False, 'submitted_at': self.clock, 'started_at': None,
             'ended_at': None, 'warnings': [], 'tags': [],
             'checkpoint': None, 'epoch_events': [], 'points': [], 'retunes': [], 'spec': spec})

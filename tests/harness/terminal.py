@@ -12,6 +12,7 @@ import time
 
 from vt import Screen
 
+OPEN_OTHER_END = 0x5441  # TIOCGPTPEER of <asm-generic/ioctls.h>
 PATIENCE = float(os.environ.get('SCREEN_PATIENCE', '40'))  # seconds before a test gives up
 KEYS = {'Up': '\x1b[A', 'Down': '\x1b[B', 'Right': '\x1b[C', 'Left': '\x1b[D', 'Tab': '\t',
         'Enter': '\r', 'Esc': '\x1b', 'Ctrl-C': '\x03', 'Ctrl-L': '\x0c', 'Ctrl-Z': '\x1a',
@@ -100,6 +101,12 @@ class Terminal:
             os.write(self.fd, KEYS.get(name, name).encode())
             if name == 'Esc':
                 self.settle(0.06)  # so that it is not taken for the start of an arrow key
+
+    def hold(self, hold):
+        """Stop the terminal, or start it again, as a program on it could."""
+        other_end = fcntl.ioctl(self.fd, OPEN_OTHER_END, os.O_RDWR | os.O_NOCTTY)
+        termios.tcflow(other_end, termios.TCOOFF if hold else termios.TCOON)
+        os.close(other_end)
 
     def exit_status(self):
         """Of the program, once it is gone; what it wrote last is taken."""

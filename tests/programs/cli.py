@@ -346,7 +346,7 @@ class Training(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"beside from {model}", done.stdout)
         self.assertIn("20 FLOP forward", done.stdout)
-        self.assertIn("no model 'beside'", self.bad(2, "model", "beside"))
+        self.assertRegex(self.bad(2, "model", "beside"), r"no model 'beside'; there are: .*\blenet, linear\b")
 
     def test_relative_paths_are_the_commands_own(self):
         self.good("train", *SHORT, "--save", "w.safetensors", "--log", "l", cwd=self.folder)

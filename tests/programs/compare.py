@@ -137,6 +137,7 @@ class Compare(unittest.TestCase):
         self.assertAlmostEqual(two["efficiency"], two["speed_up"] / 2)
         self.assertIn("first epoch", found["warm_up"])
         self.check_against_the_store(found)
+        self.assertRegex(self.dpartui("runs").stdout, r"(?m) DATA +ROWS +DEVICES .*\n.* glyphs +256/64 ")
         root = xml.parse(picture).getroot()
         self.assertTrue(root.tag.endswith("svg"))
         self.assertIn("Speed", "".join(root.itertext()))
@@ -147,8 +148,11 @@ class Compare(unittest.TestCase):
             shown = json.loads(self.dpartui("show", str(run["run"]), "--json").stdout)
             self.assertEqual(shown["spec"]["seed"], run["seed"])
             self.assertIn("compare-1", shown["tags"])
+            self.assertEqual((shown["train_rows"], shown["test_rows"]), (256, 64))
             self.assertRegex(shown["note"], "^compare 1: ")
             self.assertEqual(run["s_per_epoch"], [shown["epochs"][1]["seconds"]])
+            self.assertEqual(shown["s_per_epoch"], shown["epochs"][1]["seconds"])
+            self.assertEqual(shown["samples_per_s"], shown["epochs"][1]["samples_per_s"])
             self.assertEqual(run["test_acc"], shown["epochs"][1]["test_acc"])
             self.assertEqual(run["target_s"], shown["epochs"][0]["seconds"])
 
@@ -168,6 +172,18 @@ class Compare(unittest.TestCase):
         compute = 1 - two["sync_share"] - two["wait_share"]
         self.assertIn(f"{100 * compute:.0f}% compute, {100 * two['sync_share']:.0f}% all-reduce",
                       words)
+        self.check_shares_of_a_run()
+
+    def check_shares_of_a_run(self):
+        """By `show` they are those of the run's page."""
+        run = str(max(one["run"] for one in self.runs()))
+        said = self.dpartui("show", run).stdout
+        parts = re.search(r"Of the devices' time: (\d+%) compute, (\d+%) all-reduce, (\d+%) waiting",
+                          said)
+        self.assertTrue(parts, said)
+        page = self.dpartui("screen", "--view", "runs", "--size", "120x60", "--keys", "<Enter>").stdout
+        for share, name in zip(parts.groups(), ("computing", "all-reduce", "waiting")):
+            self.assertRegex(page, fr"(?m)^{name} .* {share} ")
 
     def test_weak_scaling_grows_batch_and_rate(self):
         found = self.figures(*TINY, "--lr", "0.1", "--devices-counts", "1,3", "--scaling", "weak")

@@ -115,15 +115,14 @@ class Budgets(WorkbenchCase):
     def test_stopped_terminal_gets_one_fresh_frame(self):
         engine = self.training_engine(2)
         t = self.watching(engine, 24, 80)
-        t.keys('\x13')  # Ctrl-S
-        time.sleep(0.1)
+        t.hold(True)
         for _ in range(50):
             engine.step(4)
         time.sleep(0.3)
         before = t.screen.bytes
         t.settle()
         self.assertEqual(t.screen.bytes, before, 'a stopped terminal is written to')
-        t.keys('\x11')  # Ctrl-Q
+        t.hold(False)
         t.expect('step 200/235')
         t.settle()
         self.assertLess(t.screen.bytes - before, FIRST_FRAME, 'a backlog came')

@@ -18,6 +18,7 @@ import plain_signals  # noqa: E402,F401
 from fake_engine import FakeEngine  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
+os.environ.pop('DPARTUI_DATA_DIR', None)  # the form would show it
 PROGRAM = os.path.abspath(os.path.join(os.environ.get('top_builddir', '.'), 'dpartui'))
 RECORDED = os.path.join(HERE, 'ui', 'recordings', 'train-2.jsonl')
 
@@ -138,7 +139,8 @@ class Pictures(unittest.TestCase):
     def test_record_and_replay(self):
         engine = self.training()
         session = self.path('session.jsonl')
-        t = Terminal([PROGRAM, '--record', session, '--charset', 'utf8'], self.folder)
+        t = Terminal([PROGRAM, '--record', session, '--charset', 'utf8'], self.folder,
+                     DPARTUI_RECIPE='auto')
         self.addCleanup(t.close)
         t.expect('epoch 4/10')
         t.expect('0.8')

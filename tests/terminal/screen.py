@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 import unittest
 
@@ -73,7 +74,7 @@ class Workbench(WorkbenchCase):
         t.resize(rows, columns)
         t.settle()
         t.keys('?')
-        t.expect('scale batch and lr')
+        t.expect('To start with')
         take('help')
         t.keys('Esc', 'x')
         t.expect('Stop run 1')
@@ -160,7 +161,7 @@ class Workbench(WorkbenchCase):
         t.keys('Tab')
         t.expect('model: a name')
         t.keys('?')
-        t.expect('scale batch and lr')
+        t.expect('To start with')
         t.expect('engine silent')
         t.keys('Esc')
         t.expect('the engine (process 4242) does not answer')
@@ -247,19 +248,38 @@ class Workbench(WorkbenchCase):
             self.assertIn('dpartui screen', said)
             self.assertNotIn(b'\x1b', t.raw)
 
+    def test_ctrl_s_does_not_stop_the_screen(self):
+        engine = self.engine()
+        t = self.start(job=True)
+        t.expect('engine 4242 idle')
+        t.keys('\x13')  # Ctrl-S
+        engine.submit({'devices': 'cpu:0', 'batch': 256, 'lr': 0.1, 'epochs': 10})
+        engine.begin()
+        t.expect('running')
+        # Nor after the shell had its own modes for a while.
+        t.keys('Ctrl-Z')
+        t.expect('[stopped]')
+        self.assertTrue(termios.tcgetattr(t.fd)[0] & termios.IXON)
+        os.write(t.fd, b'fg\n')
+        t.wait(lambda: t.screen.alternate, 'the screen')
+        t.keys('\x13', '?')
+        t.expect('To start with')
+        t.keys('q', 'q')
+        self.assertEqual(t.exit_status(), 0)
+        self.assert_restored(t)
+
     def test_stopped_terminal_can_be_left(self):
         engine = self.engine()
         t = self.start()
         t.expect('engine 4242 idle')
         t.settle()
-        t.keys('\x13')  # Ctrl-S
-        time.sleep(0.1)
+        t.hold(True)
         engine.submit({'devices': 'cpu:0', 'batch': 256, 'lr': 0.1, 'epochs': 10})
         engine.begin()
         time.sleep(0.2)
         os.kill(t.pid, signal.SIGTERM)
         self.assertEqual(t.exit_status(), 1)
-        self.assert_restored(t)
+        self.assertEqual(termios.tcgetattr(t.fd)[:4], t.before[:4])
 
     def test_other_terminals(self):
         self.engine()
@@ -336,7 +356,7 @@ class Workbench(WorkbenchCase):
         t.keys('\x1b[5~')
         t.expect('charset: ')
         t.keys('\x1bOP')  # F1
-        t.expect('settings: write them')
+        t.expect('To start with')
 
     def test_unknown_sequences_are_no_keys(self):
         engine = self.engine()

@@ -114,6 +114,18 @@ bool term_usable(struct error *err)
     return check_terminal(getenv("TERM"), err);
 }
 
+/* Ctrl-S and Ctrl-Q are keys like others: a screen that stands still after a slip of a finger looks
+ * as if the program hung. curses returns to these modes after a suspension. */
+static void take_flow_keys(void)
+{
+    struct termios modes;
+    if (tcgetattr(STDIN_FILENO, &modes) != 0)
+        return;
+    modes.c_iflag &= ~(tcflag_t)IXON;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
+    def_prog_mode();
+}
+
 bool term_open(struct terminal **out, const struct preferences *preferences, struct error *err)
 {
     const char *type = getenv("TERM");
@@ -149,6 +161,7 @@ bool term_open(struct terminal **out, const struct preferences *preferences, str
     keypad(term->keys, TRUE);
     nodelay(term->keys, TRUE);
     typeahead(-1);
+    take_flow_keys();
     curs_set(0);
     term->colours = max_colors;
     term->out = open_output();
@@ -176,16 +189,10 @@ void term_prefer(struct terminal *term, const struct preferences *preferences)
         term->everything = true;
 }
 
-/* Whether the terminal takes its last words. One that the user stopped with Ctrl-S starts again
- * when the keys for that lose their meaning. */
+/* Whether the terminal takes its last words. */
 static bool takes_output(void)
 {
-    struct termios modes;
     struct pollfd wait = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    if (tcgetattr(STDOUT_FILENO, &modes) == 0) {
-        modes.c_iflag &= ~(tcflag_t)IXON;
-        tcsetattr(STDOUT_FILENO, TCSANOW, &modes);
-    }
     return poll(&wait, 1, LEAVE_WAIT_MS) == 1 && (wait.revents & POLLOUT);
 }
 

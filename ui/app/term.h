@@ -35,8 +35,8 @@ bool term_utf8(const struct terminal *term);
 int term_fd(const struct terminal *term);
 /* The size now, at least 1 x 1, after a change has been taken over. */
 void term_size(struct terminal *term, int *rows, int *columns);
-/* Whether the terminal takes a frame now: a stopped one (Ctrl-S, a stalled line) does not, nor one
- * that has not taken all of the last. */
+/* Whether the terminal takes a frame now: a stopped one (a stalled line) does not, nor one that has
+ * not taken all of the last. */
 bool term_writable(const struct terminal *term);
 /* The terminal is closed: reading it would return at once for ever. To be asked when poll() reports
  * input, before that is read. */

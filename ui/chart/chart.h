@@ -62,6 +62,7 @@ struct chart {
     double y_floor, y_top; /* the y axis never goes beyond these; infinite: no such bound */
     bool from_zero;        /* 0 is always in sight */
     bool may_diverge;      /* see chart_range */
+    bool fits_front;       /* the y axis fits the front series and its companion alone, if it can */
     bool fixed;            /* the y axis covers low..high whatever is shown */
     double low, high;
     enum chart_unit unit;

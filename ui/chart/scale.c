@@ -68,15 +68,24 @@ static double beginning(const struct chart_series *series)
     return series->begins > 0 ? series->begins : NAN;
 }
 
+/* Which series the axis fits. */
+enum fitted { FIT_ALL, FIT_FRONT };
+
+static bool is_fitted(const struct chart_series *series, enum fitted fitted)
+{
+    return fitted == FIT_ALL || series->rank >= SERIES_COMPANION || series->rank == SERIES_REST;
+}
+
 /* How high a healthy curve can be; INFINITY: whatever it is. */
-static double healthy_limit(const struct chart *chart)
+static double healthy_limit(const struct chart *chart, enum fitted fitted)
 {
     double lowest = INFINITY, limit = 0;
     for (int i = 0; i < chart->count; i++)
-        lowest = fmin(lowest, beginning(&chart->series[i]));
+        if (is_fitted(&chart->series[i], fitted))
+            lowest = fmin(lowest, beginning(&chart->series[i]));
     for (int i = 0; i < chart->count; i++) {
         double begins = beginning(&chart->series[i]);
-        if (begins <= 20 * lowest)
+        if (is_fitted(&chart->series[i], fitted) && begins <= 20 * lowest)
             limit = fmax(limit, 3 * begins);
     }
     return limit > 0 ? limit : INFINITY;
@@ -103,13 +112,16 @@ static void add_line(const struct chart *chart, const struct chart_point *a,
         }
 }
 
-static bool range_within(const struct chart *chart, double limit, double *low, double *high)
+static bool range_within(const struct chart *chart, enum fitted fitted, double limit, double *low,
+                         double *high)
 {
     *low = INFINITY;
     *high = -INFINITY;
     for (int i = 0; i < chart->count; i++) {
         const struct chart_series *series = &chart->series[i];
         const struct chart_point *before = NULL;
+        if (!is_fitted(series, fitted))
+            continue;
         for (int j = 0; j < series->count; j++) {
             const struct chart_point *point = &series->points[j];
             if (!isfinite(point->y)) {
@@ -123,10 +135,17 @@ static bool range_within(const struct chart *chart, double limit, double *low, d
     return *low <= *high;
 }
 
+static bool range_of(const struct chart *chart, enum fitted fitted, double *low, double *high)
+{
+    double limit = chart->may_diverge ? healthy_limit(chart, fitted) : INFINITY;
+    return range_within(chart, fitted, limit, low, high) ||
+           range_within(chart, fitted, INFINITY, low, high);
+}
+
 bool chart_range(const struct chart *chart, double *low, double *high)
 {
-    double limit = chart->may_diverge ? healthy_limit(chart) : INFINITY;
-    if (!range_within(chart, limit, low, high) && !range_within(chart, INFINITY, low, high))
+    if (!(chart->fits_front && range_of(chart, FIT_FRONT, low, high)) &&
+        !range_of(chart, FIT_ALL, low, high))
         return false;
     if (chart->from_zero) {
         *low = fmin(*low, 0);

@@ -19,10 +19,10 @@ struct ticks ticks_around(double low, double high, int most);
 struct ticks ticks_inside(double low, double high, int most, double least);
 
 /*
- * The values in sight; false when there are none. In a chart that may diverge, values more than
- * three times as high as where healthy curves begin (those that begin within twenty times of the
- * lowest) are not counted as long as others are in sight: a loss that explodes runs off the top,
- * with a mark there, and does not squash the rest.
+ * The values in sight that the y axis is to fit; false when there are none. In a chart that may
+ * diverge, values more than three times as high as where healthy curves begin (those that begin
+ * within twenty times of the lowest) are not counted as long as others are in sight: a loss that
+ * explodes runs off the top, with a mark there, and does not squash the rest.
  */
 bool chart_range(const struct chart *chart, double *low, double *high);
 /* The y axis that the chart's series need, or the fixed one: at most `most` ticks. */

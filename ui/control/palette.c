@@ -6,10 +6,51 @@
 #include "ui/control/control.h"
 #include "ui/keys/walk.h"
 
+/* What else actions are looked for by. */
+static const struct {
+    enum action action;
+    const char *words;
+} also_called[] = {
+    {ACTION_START, "train submit run"},
+    {ACTION_STOP, "cancel abort kill end"},
+    {ACTION_PAUSE, "unpause suspend wait"},
+    {ACTION_RETUNE, "lr"},
+    {ACTION_EPOCHS, "longer shorter"},
+    {ACTION_MARK, "overlay plot"},
+    {ACTION_DETAILS, "show"},
+    {ACTION_COPY, "load settings repeat"},
+    {ACTION_RESUME, "continue checkpoint restart"},
+    {ACTION_NOTE, "comment"},
+    {ACTION_TAGS, "label"},
+    {ACTION_FILTER, "search find grep"},
+    {ACTION_DELETE, "remove"},
+    {ACTION_SWEEP, "scaling grid study"},
+    {ACTION_LR, "lr rate"},
+    {ACTION_VIEW_RUNS, "history list"},
+    {ACTION_VIEW_SETTINGS, "colour color theme palette mouse charset configuration preferences"},
+    {ACTION_SCREENSHOT, "export screenshot save"},
+    {ACTION_HELP, "keys manual shortcuts legend"},
+    {ACTION_QUIT, "exit"},
+};
+
+/* Is it the beginning of such a word? */
+static bool is_called(enum action action, const char *typed)
+{
+    for (size_t i = 0; i < sizeof also_called / sizeof also_called[0]; i++) {
+        const char *words = also_called[i].words, *word;
+        if (also_called[i].action == action && typed[0] != '\0' &&
+            (word = strcasestr(words, typed)) && (word == words || word[-1] == ' '))
+            return true;
+    }
+    return false;
+}
+
 /* How well an entry answers to what was typed: 0 not at all, 3 by the beginning of its name. */
 static int rating(const struct action_entry *entry, const char *typed)
 {
     const char *word = strcasestr(entry->name, typed);
+    if (!word && is_called(entry->action, typed))
+        return 2;
     if (!word)
         return strcasestr(entry->description, typed) || strcasestr(entry->label, typed) ? 1 : 0;
     return word == entry->name ? 3 : 2;

@@ -3,6 +3,7 @@
 
 #include "ui/actions/run_list.h"
 #include "ui/control/form_check.h"
+#include "ui/session/bases.h"
 #include "ui/session/grid.h"
 #include "ui/state/curve.h"
 
@@ -29,6 +30,7 @@ static void want_curves(struct ui *ui)
 
 void ui_refresh(struct ui *ui)
 {
+    bases_refresh(ui);
     run_list_refresh(ui);
     want_curves(ui);
     form_want_check(ui);

@@ -7,9 +7,12 @@
 enum {
     KEYCODE_NONE = -1,
     KEYCODE_CTRL_C = 3, /* comes as a signal */
+    KEYCODE_CTRL_H = 8, /* comes as Backspace */
     KEYCODE_TAB = 9,
     KEYCODE_ENTER = 10,
     KEYCODE_CTRL_L = 12,
+    KEYCODE_CTRL_M = 13, /* comes as Enter */
+    KEYCODE_CTRL_Z = 26, /* comes as a signal */
     KEYCODE_ESCAPE = 27,
     KEYCODE_UP = 0x110000,
     KEYCODE_DOWN,

@@ -41,6 +41,8 @@ static const char *const colours[] = {"auto", "grey", "colour", NULL};
 static const char *const test_shares[] = {"0.1", "0.2", "0.3", "0.5", NULL};
 static const char *const shares[] = {"0", "0.05", "0.1", "0.2", NULL};
 static const char *const goals[] = {"0", "0.9", "0.95", "0.98", "0.99", NULL};
+static const char *const row_counts[] = {"0", "1000", "5000", "10000", "20000", NULL};
+static const char *const step_counts[] = {"0", "10", "100", "1000", "10000", NULL};
 static const char *const augments[] = {"none", "flip", "crop", "flip-crop", NULL};
 
 static const struct field fields[] = {
@@ -114,6 +116,14 @@ static const struct field fields[] = {
      STEP_ONE, NULL},
     {"deterministic", "bit-identical results in every run, even where that is slower", STEP_WORDS,
      yes_no},
+    {"train-rows", "only the first so many training rows; 0: all", STEP_WORDS, row_counts},
+    {"test-rows", "only the first so many test rows; 0: all", STEP_WORDS, row_counts},
+    {"max-steps", "steps after which the run ends; 0: no limit", STEP_WORDS, step_counts},
+    {"save", "file for the final weights, from / on", STEP_NOT, NULL},
+    {"save-best", "file for the weights of the best epoch, from / on", STEP_NOT, NULL},
+    {"log", "file for the events, a JSON object a line, from / on", STEP_NOT, NULL},
+    {"tensorboard", "folder for event files, in run-N, from / on", STEP_NOT, NULL},
+    {"profile", "tell where the time of the steps goes", STEP_WORDS, yes_no},
     {"charset", "what to draw with; auto: by the locale", STEP_WORDS, NULL},
     {"colour", "no: bold, dim and reverse instead of colours", STEP_WORDS, NULL},
     {"palette", "colour-blind: colours that all eyes can tell apart", STEP_WORDS, NULL},

@@ -14,42 +14,66 @@
 #include "ui/form/devices.h"
 #include "ui/form/field.h"
 
-static const char *const keys[FORM_FIELDS] = {
-    [FORM_MODEL] = "model",
-    [FORM_DATA] = "data",
-    [FORM_DEVICES] = "devices",
-    [FORM_BATCH] = "batch",
-    [FORM_LR] = "lr",
-    [FORM_EPOCHS] = "epochs",
-    [FORM_SCHEDULE] = "lr-schedule",
-    [FORM_WARMUP] = "warmup",
-    [FORM_STRATEGY] = "strategy",
-    [FORM_MICRO_BATCHES] = "micro-batches",
-    [FORM_REPLICAS] = "replicas",
-    [FORM_STAGES] = "stages",
-    [FORM_SPLIT] = "split",
-    [FORM_SYNC] = "sync",
-    [FORM_SYNC_BN] = "sync-bn",
-    [FORM_OPTIMIZER] = "optimizer",
-    [FORM_MOMENTUM] = "momentum",
-    [FORM_WEIGHT_DECAY] = "weight-decay",
-    [FORM_INIT] = "init",
-    [FORM_RECIPE] = "recipe",
-    [FORM_ORDER] = "order",
-    [FORM_AUGMENT] = "augment",
-    [FORM_LABEL_SMOOTHING] = "label-smoothing",
-    [FORM_VALIDATION] = "validation",
-    [FORM_PATIENCE] = "patience",
-    [FORM_STOP_AT_ACC] = "stop-at-acc",
-    [FORM_DTYPE] = "dtype",
-    [FORM_CHECKPOINTS] = "checkpoint-every",
-    [FORM_DETERMINISTIC] = "deterministic",
-    [FORM_CPU_THREADS] = "cpu-threads",
-    [FORM_SEED] = "seed",
-    [FORM_IMAGE_SIZE] = "image-size",
-    [FORM_IMAGE_COLOUR] = "image-colour",
-    [FORM_TEST_SHARE] = "test-share",
-    [FORM_SKIP_BROKEN] = "skip-broken",
+/* The settings and, where the name is too long for the form, a label. */
+static const struct {
+    const char *key, *label;
+} fields[FORM_FIELDS] = {
+    [FORM_MODEL] = {"model", NULL},
+    [FORM_DATA] = {"data", NULL},
+    [FORM_DEVICES] = {"devices", NULL},
+    [FORM_BATCH] = {"batch", NULL},
+    [FORM_LR] = {"lr", NULL},
+    [FORM_EPOCHS] = {"epochs", NULL},
+    [FORM_SCHEDULE] = {"lr-schedule", "schedule"},
+    [FORM_WARMUP] = {"warmup", NULL},
+    [FORM_STRATEGY] = {"strategy", NULL},
+    [FORM_MICRO_BATCHES] = {"micro-batches", "micro"},
+    [FORM_REPLICAS] = {"replicas", NULL},
+    [FORM_STAGES] = {"stages", NULL},
+    [FORM_SPLIT] = {"split", NULL},
+    [FORM_SYNC] = {"sync", NULL},
+    [FORM_SYNC_BN] = {"sync-bn", NULL},
+    [FORM_OPTIMIZER] = {"optimizer", NULL},
+    [FORM_MOMENTUM] = {"momentum", NULL},
+    [FORM_WEIGHT_DECAY] = {"weight-decay", "decay"},
+    [FORM_INIT] = {"init", NULL},
+    [FORM_RECIPE] = {"recipe", NULL},
+    [FORM_ORDER] = {"order", NULL},
+    [FORM_AUGMENT] = {"augment", NULL},
+    [FORM_LABEL_SMOOTHING] = {"label-smoothing", "smoothing"},
+    [FORM_VALIDATION] = {"validation", "val part"},
+    [FORM_PATIENCE] = {"patience", NULL},
+    [FORM_STOP_AT_ACC] = {"stop-at-acc", "stop acc"},
+    [FORM_DTYPE] = {"dtype", NULL},
+    [FORM_CHECKPOINTS] = {"checkpoint-every", "checkpts"},
+    [FORM_NOISE_EVERY] = "noise-every",
+    [FORM_DETERMINISTIC] = {"deterministic", "determin."},
+    [FORM_CPU_THREADS] = {"cpu-threads", "threads"},
+    [FORM_SEED] = {"seed", NULL},
+    [FORM_IMAGE_SIZE] = {"image-size", "img size"},
+    [FORM_IMAGE_COLOUR] = {"image-colour", "colour"},
+    [FORM_TEST_SHARE] = {"test-share", "test part"},
+    [FORM_SKIP_BROKEN] = {"skip-broken", "skip bad"},
+    [FORM_TRAIN_ROWS] = {"train-rows", "rows"},
+    [FORM_TEST_ROWS] = {"test-rows", "test rows"},
+    [FORM_MAX_STEPS] = {"max-steps", "max steps"},
+    [FORM_BETA1] = {"beta1", NULL},
+    [FORM_BETA2] = {"beta2", NULL},
+    [FORM_EPS] = {"eps", NULL},
+    [FORM_NO_DECAY] = {"no-decay", NULL},
+    [FORM_CLIP_NORM] = {"clip-norm", NULL},
+    [FORM_EMA] = {"ema", NULL},
+    [FORM_MEMORY_LIMIT] = {"memory-limit", "memory"},
+    [FORM_SAVE] = {"save", NULL},
+    [FORM_SAVE_BEST] = {"save-best", NULL},
+    [FORM_LOG] = {"log", NULL},
+    [FORM_TENSORBOARD] = {"tensorboard", "tensorbd."},
+    [FORM_PROFILE] = {"profile", NULL},
+    [FORM_DATA_DIR] = {"data-dir", NULL},
+    [FORM_HOSTS] = {"hosts", NULL},
+    [FORM_LAUNCHER] = {"launcher", NULL},
+    [FORM_HOST_LIMIT] = {"host-limit", "host wait"},
+    [FORM_RESTARTS] = {"restarts", NULL},
 };
 
 bool form_init(struct form *form, const struct spec *spec, struct error *err)
@@ -65,36 +89,20 @@ void form_free(struct form *form)
 
 const char *form_label(enum form_field field)
 {
-    switch (field) {
-    case FORM_WEIGHT_DECAY:
-        return "decay";
-    case FORM_SCHEDULE:
-        return "schedule";
-    case FORM_MICRO_BATCHES:
-        return "micro";
-    case FORM_LABEL_SMOOTHING:
-        return "smoothing";
-    case FORM_CPU_THREADS:
-        return "threads";
-    case FORM_CHECKPOINTS:
-        return "checkpts";
-    case FORM_VALIDATION:
-        return "val part";
-    case FORM_STOP_AT_ACC:
-        return "stop acc";
-    case FORM_DETERMINISTIC:
-        return "determin.";
-    case FORM_IMAGE_SIZE:
-        return "img size";
-    case FORM_IMAGE_COLOUR:
-        return "colour";
-    case FORM_TEST_SHARE:
-        return "test part";
-    case FORM_SKIP_BROKEN:
-        return "skip bad";
-    default:
-        return keys[field];
-    }
+    return fields[field].label ? fields[field].label : fields[field].key;
+}
+
+bool form_changed(const struct form *form, enum form_field field)
+{
+    const struct spec_field *of = spec_find_field(fields[field].key);
+    struct spec initial;
+    spec_init(&initial);
+    char *now = spec_field_text(&form->spec, of), *first = spec_field_text(&initial, of);
+    bool changed =
+        spec_origin(&form->spec, of) == ORIGIN_GIVEN && now && first && strcmp(now, first) != 0;
+    free(now);
+    free(first);
+    return changed;
 }
 
 static bool is_label(const char *label, const char *word)
@@ -109,24 +117,24 @@ const char *form_key(const char *word)
     const struct spec_field *field = spec_find_field(word);
     for (int i = 0; !field && i < FORM_FIELDS; i++)
         if (is_label(form_label((enum form_field)i), word))
-            field = spec_find_field(keys[i]);
+            field = spec_find_field(fields[i].key);
     return field ? field->key : NULL;
 }
 
 const char *form_hint(enum form_field field)
 {
-    return field_find(keys[field])->hint;
+    return field_find(fields[field].key)->hint;
 }
 
 char *form_text(const struct form *form, enum form_field field)
 {
     struct error ignored = ERROR_INIT;
-    return spec_get(&form->spec, keys[field], &ignored);
+    return spec_get(&form->spec, fields[field].key, &ignored);
 }
 
 bool form_steps(enum form_field field)
 {
-    return field_find(keys[field])->step != STEP_NOT;
+    return field_find(fields[field].key)->step != STEP_NOT;
 }
 
 bool form_in_use(const struct form *form, enum form_field field)
@@ -139,7 +147,7 @@ bool form_in_use(const struct form *form, enum form_field field)
 bool form_origin(const struct form *form, enum form_field field, const struct form_check *check,
                  char *buffer, size_t size)
 {
-    const struct spec_field *of = spec_find_field(keys[field]);
+    const struct spec_field *of = spec_find_field(fields[field].key);
     enum spec_origin origin = spec_origin(&form->spec, of);
     const char *model = form->spec.model ? form->spec.model : check->model;
     const char *base = strrchr(model, '/');
@@ -150,8 +158,8 @@ bool form_origin(const struct form *form, enum form_field field, const struct fo
 
 bool form_set(struct form *form, enum form_field field, const char *value, struct error *err)
 {
-    if (!(value[0] ? spec_set(&form->spec, keys[field], value, err)
-                   : spec_unset(&form->spec, keys[field], err)))
+    if (!(value[0] ? spec_set(&form->spec, fields[field].key, value, err)
+                   : spec_unset(&form->spec, fields[field].key, err)))
         return false;
     /* A batch or rate chosen by hand is meant for the devices there are now. */
     if (field == FORM_BATCH || field == FORM_LR)
@@ -165,7 +173,7 @@ bool form_step(struct form *form, enum form_field field, int direction, struct e
     char next[64];
     if (!text)
         return error_memory(err, "the form");
-    bool ok = !field_next(field_find(keys[field]), text, direction, next, sizeof next) ||
+    bool ok = !field_next(field_find(fields[field].key), text, direction, next, sizeof next) ||
               strcmp(next, text) == 0 || form_set(form, field, next, err);
     free(text);
     return ok;

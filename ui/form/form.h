@@ -41,6 +41,7 @@ enum form_field {
     FORM_STOP_AT_ACC,
     FORM_DTYPE,
     FORM_CHECKPOINTS,
+    FORM_NOISE_EVERY,
     FORM_DETERMINISTIC,
     FORM_CPU_THREADS,
     FORM_SEED,
@@ -48,6 +49,26 @@ enum form_field {
     FORM_IMAGE_COLOUR,
     FORM_TEST_SHARE,
     FORM_SKIP_BROKEN,
+    FORM_TRAIN_ROWS,
+    FORM_TEST_ROWS,
+    FORM_MAX_STEPS,
+    FORM_BETA1,
+    FORM_BETA2,
+    FORM_EPS,
+    FORM_NO_DECAY,
+    FORM_CLIP_NORM,
+    FORM_EMA,
+    FORM_MEMORY_LIMIT,
+    FORM_SAVE,
+    FORM_SAVE_BEST,
+    FORM_LOG,
+    FORM_TENSORBOARD,
+    FORM_PROFILE,
+    FORM_DATA_DIR,
+    FORM_HOSTS,
+    FORM_LAUNCHER,
+    FORM_HOST_LIMIT,
+    FORM_RESTARTS,
     FORM_FIELDS
 };
 
@@ -74,6 +95,8 @@ bool form_init(struct form *form, const struct spec *spec, struct error *err);
 void form_free(struct form *form);
 
 const char *form_label(enum form_field field); /* "batch" */
+/* Has it been given, as something else than the program's default? */
+bool form_changed(const struct form *form, enum form_field field);
 /* The setting that a label of the form is of, with '-' for a blank, or that has this name itself;
  * NULL: none. */
 const char *form_key(const char *word);

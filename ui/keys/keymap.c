@@ -16,6 +16,23 @@ void keymap_init(struct keymap *keymap)
         memcpy(keymap->key[i], table[i].key, sizeof keymap->key[i]);
 }
 
+/* Why a key can mean nothing but what it means to the terminal; NULL: it can. */
+static const char *taken(int key, const struct action_entry *entry)
+{
+    switch (key) {
+    case KEYCODE_CTRL_C:
+        return entry->action == ACTION_QUIT ? NULL : "Ctrl-C leaves the workbench";
+    case KEYCODE_CTRL_Z:
+        return "Ctrl-Z suspends the workbench";
+    case KEYCODE_CTRL_H:
+        return "Ctrl-H is Backspace on many terminals";
+    case KEYCODE_CTRL_M:
+        return "Ctrl-M is Enter";
+    default:
+        return NULL;
+    }
+}
+
 static bool parse_keys(const char *text, const struct action_entry *entry, int keys[ACTION_KEYS],
                        struct error *err)
 {
@@ -29,6 +46,9 @@ static bool parse_keys(const char *text, const struct action_entry *entry, int k
                              "'%.*s' is no key: a character, or Space, Enter, Esc, Tab, F1 to F12, "
                              "Ctrl-L and the like",
                              (int)(length < 40 ? length : 40), text);
+        const char *why = taken(key, entry);
+        if (why)
+            return error_set(err, ERROR_USAGE, "%s: take another key", why);
         if (count == ACTION_KEYS)
             return error_set(err, ERROR_USAGE, "an action has at most %d keys", ACTION_KEYS);
         if ((entry->contexts & CONTEXT_PROMPT) && key >= ' ' && key <= 0x10ffff)

@@ -17,23 +17,19 @@ static bool has_companion(const struct ui *ui)
 
 void run_chart_bounds(const struct ui *ui, double *low, double *high)
 {
-    const struct state_run *runs[UI_CHART_RUNS];
+    const struct state_run *front = ui_chart_front(ui);
     const struct metric_look *look = metric_look(ui->chart.metric);
     bool fine = look->fine || (has_companion(ui) && metric_look(look->companion)->fine);
-    int count = ui_chart_runs(ui, runs);
     /* Before the first epoch has ended there is nothing to test. */
     *low = fine ? 0 : 1;
     *high = *low + 1;
-    for (int i = 0; i < count; i++) {
-        const struct state_run *run = runs[i];
-        if (run->point_count > 0)
-            *high = fmax(*high, run->points[run->point_count - 1].epoch);
-        if (run->fine_count > 0)
-            *high = fmax(*high, run->fine[run->fine_count - 1].epoch);
-        /* The axis has room for the whole run from the start, so that its curve only grows. */
-        if (run->run == ui->state.live.run && isfinite(run->epochs))
-            *high = fmax(*high, run->epochs);
-    }
+    if (front && front->point_count > 0)
+        *high = fmax(*high, front->points[front->point_count - 1].epoch);
+    if (front && front->fine_count > 0)
+        *high = fmax(*high, front->fine[front->fine_count - 1].epoch);
+    /* The axis has room for the whole run from the start, so that its curve only grows. */
+    if (front && front->run == ui->state.live.run && isfinite(front->epochs))
+        *high = fmax(*high, front->epochs);
 }
 
 void run_chart_window(const struct ui *ui, double *low, double *high)
@@ -247,6 +243,7 @@ bool run_chart_make(const struct ui *ui, struct run_chart *made, struct error *e
                                .y_floor = look->floor,
                                .y_top = look->top,
                                .from_zero = look->unit != CHART_PLAIN,
+                               .fits_front = true,
                                .may_diverge = look->low_is_good && look->unit == CHART_PLAIN,
                                .fixed = ui->chart.fixed,
                                .low = ui->chart.low,

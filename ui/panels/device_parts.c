@@ -59,8 +59,9 @@ void draw_history(struct surface *surface, struct rect area, const struct state_
 void device_label(const struct form_device *device, int width, char *buffer, size_t size)
 {
     char name[DEVICE_NAME];
-    snprintf(buffer, size, width < FULL_LABEL ? "%c %s" : "[%c] %s", device->chosen ? 'x' : ' ',
-             device_id_text(device->id, name));
+    bool trains = device->known && device->known->in_run;
+    snprintf(buffer, size, width < FULL_LABEL ? "%c%c%s" : "[%c]%c%s", device->chosen ? 'x' : ' ',
+             trains ? '>' : ' ', device_id_text(device->id, name));
 }
 
 const char *device_trouble(const struct form_device *device, enum style *style, char *buffer,
@@ -102,10 +103,13 @@ void device_hint(const struct form_device *device, char *buffer, size_t size)
         return;
     }
     struct device_times times = device_times(device->known);
-    int length = snprintf(buffer, size, "%s %s", name, device->known->name);
+    int length = !device->known->in_run
+                     ? snprintf(buffer, size, "%s %s", name, device->known->name)
+                     : snprintf(buffer, size, "%s trains now (>), %s for the next run", name,
+                                device->chosen ? "and is ticked" : "but is not ticked");
     if (isfinite(times.compute) && (size_t)length < size)
         length += snprintf(
-            buffer + length, size - (size_t)length, ": compute %s, all-reduce %s, wait %s",
+            buffer + length, size - (size_t)length, "; compute %s, all-reduce %s, wait %s",
             figure_percent(&compute, times.compute), figure_percent(&all_reduce, times.all_reduce),
             figure_percent(&wait, times.wait));
     if (isfinite(device->known->temperature_c) && (size_t)length < size)

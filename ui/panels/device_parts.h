@@ -23,7 +23,8 @@ void draw_load(struct surface *surface, int y, int x, int w, const struct state_
  */
 void draw_history(struct surface *surface, struct rect area, const struct state_device *device);
 
-/* "[x] cuda:3", or "x cuda:3" in less than 11 columns. */
+/* "[x] cuda:3", or "x cuda:3" in less than 11 columns: x when the next run uses it. With '>' in
+ * place of the blank it trains now. */
 void device_label(const struct form_device *device, int width, char *buffer, size_t size);
 /* Why it has no values, in a style that says how bad that is; NULL: it has. */
 const char *device_trouble(const struct form_device *device, enum style *style, char *buffer,

@@ -3,10 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ui/form/devices.h"
 
-enum { LABEL_WIDTH = 10 };
+enum { LABEL_WIDTH = 10, HIDDEN_TEXT = 512, LONGEST_VALUE = 24 };
 
 /* What "default", "all" and the like come to on this machine; NULL: nothing, or out of memory. */
 static char *chosen_devices(const struct ui *ui)
@@ -62,10 +63,71 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
     free(text);
 }
 
+/* The end of a long one says more, as of a path. */
+static const char *end_of(const char *value)
+{
+    size_t length = strlen(value);
+    const char *end = length > LONGEST_VALUE + 2 ? value + length - LONGEST_VALUE : value;
+    while ((*end & 0xc0) == 0x80)
+        end++;
+    return end;
+}
+
+/* Is the field out of sight, although the start would use what it has been given? */
+static bool is_hidden(const struct ui *ui, int field, int first, int visible)
+{
+    return (field < first || field >= first + visible) &&
+           form_changed(&ui->form, (enum form_field)field);
+}
+
+/* "also rows 512, save ..me/weights.safetensors, 2 more": as many as fit into `rows` lines; returns
+ * how many do not. */
+static int describe_hidden(const struct ui *ui, int first, int visible, int rows, int columns,
+                           char *buffer)
+{
+    char longer[HIDDEN_TEXT], measured[HIDDEN_TEXT + 16];
+    int more = 0;
+    buffer[0] = '\0';
+    for (int i = 0; i < FORM_FIELDS; i++) {
+        if (!is_hidden(ui, i, first, visible))
+            continue;
+        char *value = form_text(&ui->form, (enum form_field)i);
+        const char *end = value ? end_of(value) : "";
+        snprintf(longer, sizeof longer, "%s%s%s %s%s", buffer, buffer[0] != '\0' ? ", " : "also ",
+                 form_label((enum form_field)i), end == value ? "" : "..", end);
+        free(value);
+        snprintf(measured, sizeof measured, "%s, 9 more", longer);
+        if (more > 0 || paragraph_rows(measured, columns) > rows)
+            more++;
+        else
+            memcpy(buffer, longer, sizeof longer);
+    }
+    if (more > 0)
+        snprintf(buffer + strlen(buffer), HIDDEN_TEXT - strlen(buffer), "%s%d more",
+                 buffer[0] != '\0' ? ", " : "also ", more);
+    return more;
+}
+
+/* In the last lines of the panel, as few as they need; returns how many these are. */
+static int draw_hidden(const struct ui *ui, struct surface *surface, struct rect area)
+{
+    char text[HIDDEN_TEXT] = "";
+    int rows = 0, visible = area.h - 1, most = visible / 3 < 4 ? visible / 3 : 4;
+    for (int more = 1; more > 0 && rows <= most; rows++) {
+        /* Its lines hide some more. */
+        int first = list_scroll((int)ui->form.field, FORM_FIELDS, visible - rows);
+        more = describe_hidden(ui, first, visible - rows, rows, area.w, text);
+    }
+    rows--;
+    surface_paragraph(surface, (struct rect){area.y + area.h - rows, area.x, rows, area.w},
+                      STYLE_STRONG, text);
+    return rows;
+}
+
 bool panel_form(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     bool focused = panel_focused(ui, PANEL_FORM);
-    int visible = area.h - 1;
+    int visible = area.h - 1 - draw_hidden(ui, surface, area);
     int first = list_scroll((int)ui->form.field, FORM_FIELDS, visible);
     (void)err;
     draw_heading(ui, surface, area, first, visible);

@@ -47,10 +47,24 @@ enum style run_status_text(const struct ui *ui, const struct state_run *run, cha
     return run_status_style(status);
 }
 
-static double speed_up(const struct state *state, const struct state_run *run)
+/* "1.87x #7" */
+static void speed_up_text(const struct state_run *run, char *buffer, size_t size)
 {
-    const struct state_run *first = state_first_like(state, run);
-    return first ? run->samples_per_s / first->samples_per_s : NAN;
+    struct figure f;
+    if (isfinite(run->speed_up))
+        snprintf(buffer, size, "%s #%ld", figure_times(&f, run->speed_up), run->base);
+    else
+        snprintf(buffer, size, "-");
+}
+
+const char *run_rows_text(const struct state_run *run, char *buffer, size_t size)
+{
+    struct figure train, test;
+    bool tests_some = isfinite(run->test_rows);
+    snprintf(buffer, size, "%s%s%s",
+             isfinite(run->train_rows) ? figure_whole(&train, run->train_rows) : "all",
+             tests_some ? "/" : "", tests_some ? figure_whole(&test, run->test_rows) : "");
+    return buffer;
 }
 
 static void epochs_text(const struct state_run *run, char *buffer, size_t size)
@@ -114,8 +128,7 @@ static const char *best_text(const struct state_run *run, struct figure *f)
     return f->text;
 }
 
-static const char *figure_of(const struct ui *ui, const struct state_run *run,
-                             enum run_column column, struct figure *f)
+static const char *figure_of(const struct state_run *run, enum run_column column, struct figure *f)
 {
     switch (column) {
     case RUN_COLUMN_BATCH:
@@ -128,10 +141,8 @@ static const char *figure_of(const struct ui *ui, const struct state_run *run,
         return best_text(run, f);
     case RUN_COLUMN_S_PER_EPOCH:
         return figure_seconds(f, run->s_per_epoch);
-    case RUN_COLUMN_SPEED:
-        return figure_count(f, run->samples_per_s);
     default:
-        return figure_times(f, speed_up(&ui->state, run));
+        return figure_count(f, run->samples_per_s);
     }
 }
 
@@ -149,8 +160,14 @@ static enum style run_cell(const struct ui *ui, const struct state_run *run, enu
     case RUN_COLUMN_DATA:
         snprintf(buffer, size, "%s", run->data);
         break;
+    case RUN_COLUMN_ROWS:
+        run_rows_text(run, buffer, size);
+        break;
     case RUN_COLUMN_DEVICES:
         snprintf(buffer, size, "%s", run->devices);
+        break;
+    case RUN_COLUMN_SPEED_UP:
+        speed_up_text(run, buffer, size);
         break;
     case RUN_COLUMN_EPOCHS:
         epochs_text(run, buffer, size);
@@ -170,10 +187,21 @@ static enum style run_cell(const struct ui *ui, const struct state_run *run, enu
         run_words(run, buffer, size);
         break;
     default:
-        snprintf(buffer, size, "%s", figure_of(ui, run, column, &f));
+        snprintf(buffer, size, "%s", figure_of(run, column, &f));
         break;
     }
     return STYLE_NORMAL;
+}
+
+void run_columns_choose(const struct ui *ui, const struct list_column *columns,
+                        struct list_column *chosen)
+{
+    bool some = false;
+    for (int i = 0; i < ui->state.run_count && !some; i++)
+        some = isfinite(ui->state.runs[i].train_rows) || isfinite(ui->state.runs[i].test_rows);
+    memcpy(chosen, columns, RUN_COLUMNS * sizeof *chosen);
+    if (!some)
+        chosen[RUN_COLUMN_ROWS].width = chosen[RUN_COLUMN_ROWS].most = 0;
 }
 
 void run_hint(const struct ui *ui, char *buffer, size_t size)

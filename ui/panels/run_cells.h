@@ -7,6 +7,13 @@
 void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
              const struct list_column *columns, const struct column_place *places,
              const struct state_run *run);
+/* Which of a list's columns say something: that of rows only where a run does not use all. `chosen`
+ * has room for RUN_COLUMNS. */
+void run_columns_choose(const struct ui *ui, const struct list_column *columns,
+                        struct list_column *chosen);
+/* The rows that it trains on, and after a '/' those of the test unless they are all: "512",
+ * "512/100", "all". Returns the buffer. */
+const char *run_rows_text(const struct state_run *run, char *buffer, size_t size);
 enum style run_status_style(enum run_status status);
 /* Its status, with the place in the queue or what has been asked of it: "queued 2". */
 enum style run_status_text(const struct ui *ui, const struct state_run *run, char *buffer,

@@ -4,10 +4,11 @@
 #include "ui/panels/run_cells.h"
 
 /* The dashboard's list of runs, the newest first. Columns without a width are not in it. */
-static const struct list_column columns[RUN_COLUMNS] = {
+static const struct list_column all_columns[RUN_COLUMNS] = {
     [RUN_COLUMN_NUMBER] = {"Runs", 4, 5, true, 0},
     [RUN_COLUMN_MODEL] = {"model", 9, 16, false, 8},
     [RUN_COLUMN_DATA] = {"data", 13, 20, false, 9},
+    [RUN_COLUMN_ROWS] = {"rows", 8, 11, true, 4},
     [RUN_COLUMN_DEVICES] = {"devices", 9, 16, false, 4},
     [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 5},
     [RUN_COLUMN_LR] = {"lr", 5, 7, true, 6},
@@ -16,7 +17,7 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_BEST_ACC] = {"best acc", 8, 0, true, 10},
     [RUN_COLUMN_S_PER_EPOCH] = {"s/epoch", 7, 8, true, 3},
     [RUN_COLUMN_SPEED] = {"samples/s", 9, 0, true, 2},
-    [RUN_COLUMN_SPEED_UP] = {"speed-up", 8, 0, true, 2},
+    [RUN_COLUMN_SPEED_UP] = {"speed-up", 9, 12, true, 2},
     [RUN_COLUMN_STATUS] = {"status", 11, 0, false, 1},
     [RUN_COLUMN_SPLIT] = {"split", 8, 12, false, 11},
     [RUN_COLUMN_SYNC] = {"sync", 9, 16, false, 12},
@@ -35,10 +36,12 @@ static void draw_position(struct surface *surface, struct rect area,
 bool panel_runs(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
     const struct state_run *selected = state_run(&ui->state, ui->selected_run);
+    struct list_column columns[RUN_COLUMNS];
     struct column_place places[RUN_COLUMNS];
     int count = ui->state.run_count, visible = area.h - 1;
     int line = selected ? count - 1 - (int)(selected - ui->state.runs) : -1;
     (void)err;
+    run_columns_choose(ui, all_columns, columns);
     columns_place(columns, RUN_COLUMNS, area.w, places);
     panel_heading(ui, surface, area, PANEL_RUNS, columns, places, RUN_COLUMNS);
     if (count == 0 && visible > 0)

@@ -46,7 +46,8 @@ int ui_chart_runs(const struct ui *ui, const struct state_run **runs)
     for (int i = 0; ui->mark_count == 0 && front && i < ui->state.run_count && count < EARLIER_RUNS;
          i++) {
         const struct state_run *run = ui_run_line(ui, i);
-        if (strcmp(run->data, front->data) == 0 && has_curve(run))
+        if (strcmp(run->model, front->model) == 0 && strcmp(run->data, front->data) == 0 &&
+            has_curve(run))
             count = pick(picked, count, run);
     }
     while (count > 0)

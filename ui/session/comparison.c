@@ -32,8 +32,8 @@ static bool has_speed(const struct state_run *run)
     return !run_has_ended(run) || run->samples_per_s > 0;
 }
 
-static struct series_run as_run(const struct ui *ui, const struct state_run *run,
-                                const struct state_run *anchor)
+struct series_run comparison_run(const struct ui *ui, const struct state_run *run,
+                                 const struct state_run *anchor)
 {
     return (struct series_run){
         .run = run->run,
@@ -89,18 +89,18 @@ static void make_series(const struct ui *ui, struct comparison *comparison, enum
                         struct series *series)
 {
     const struct state_run *anchor = comparison->anchor;
-    struct series_run run = as_run(ui, anchor, anchor);
+    struct series_run run = comparison_run(ui, anchor, anchor);
     struct error ignored = ERROR_INIT; /* short of memory there are no numbers */
     series_begin(series, scaling, strategy, &run, measure, ui->compare.target_acc,
                  comparison->guess);
     for (int i = 0; i < ui->state.run_count; i++) {
-        run = as_run(ui, &ui->state.runs[i], anchor);
+        run = comparison_run(ui, &ui->state.runs[i], anchor);
         if (!comparison->guess || may_be_asked(&ui->state.runs[i]))
             series_add(series, &run);
     }
     bool repeats = series_may_repeat(series);
     for (int i = 0; repeats && i < ui->state.run_count; i++) {
-        run = as_run(ui, &ui->state.runs[i], anchor);
+        run = comparison_run(ui, &ui->state.runs[i], anchor);
         series_add_repeat(series, &run);
     }
     series_finish(series, &ignored);
@@ -156,7 +156,7 @@ static void make_all(const struct ui *ui, struct comparison *comparison)
     comparison->count = 0;
     if (!comparison->anchor)
         return;
-    struct series_run run = as_run(ui, comparison->anchor, comparison->anchor);
+    struct series_run run = comparison_run(ui, comparison->anchor, comparison->anchor);
     enum strategy strategy = series_strategy(&run);
     make_both(ui, comparison, strategy, &run);
     for (int i = 0; i < STRATEGIES; i++)
@@ -181,7 +181,7 @@ void comparison_want(struct ui *ui, void (*want)(struct ui *ui, long run))
         const struct series_row *row = comparison_row(&comparison, i, NULL);
         want(ui, row->run.run);
         for (int j = 0; j < ui->state.run_count && repeats < REPEATS_WANTED; j++) {
-            struct series_run run = as_run(ui, &ui->state.runs[j], comparison.anchor);
+            struct series_run run = comparison_run(ui, &ui->state.runs[j], comparison.anchor);
             if (!series_is_repeat(row, &run))
                 continue;
             want(ui, run.run);

@@ -48,6 +48,10 @@ struct comparison {
     struct series series[COMPARISON_SERIES];
 };
 
+/* What is known of a run, to be compared with the anchor. Its text belongs to the state. */
+struct series_run comparison_run(const struct ui *ui, const struct state_run *run,
+                                 const struct state_run *anchor);
+
 void comparison_make(const struct ui *ui, struct comparison *comparison);
 /* The run whose like are compared; NULL: there are no runs. */
 const struct state_run *comparison_anchor(const struct ui *ui);

@@ -1,4 +1,5 @@
 libui_a_SOURCES += \
+	%D%/bases.c %D%/bases.h \
 	%D%/chart.c %D%/chart.h \
 	%D%/comparison.c %D%/comparison.h \
 	%D%/evaluation.h \

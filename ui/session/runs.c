@@ -21,6 +21,8 @@ void ui_toggle_mark(struct ui *ui, long run)
     if (!was)
         ui->marked[kept++] = run;
     ui->mark_count = kept;
+    /* Of runs that are alike a marked one is compared with. */
+    ui->state.runs_version++;
 }
 
 const struct state_run *ui_run_line(const struct ui *ui, int line)

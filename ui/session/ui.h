@@ -63,7 +63,8 @@ struct ui {
     int line;        /* in focus in the other views' lists; 0 when one is opened */
     struct chart_choice chart;
     struct run_list list;
-    struct run_details details; /* of the run whose details were opened last */
+    unsigned long bases_version; /* of the runs, when their bases were found */
+    struct run_details details;  /* of the run whose details were opened last */
     struct log_choice log;
     struct compare_choice compare;
     struct evaluation evaluation;

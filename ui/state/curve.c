@@ -120,7 +120,8 @@ void curve_move(struct state_run *to, struct state_run *from)
     to->retunes = from->retunes;
     to->retune_count = from->retune_count;
     to->retune_capacity = from->retune_capacity;
-    to->setting = from->setting;
+    if (to->setting.digest == 0)
+        to->setting = from->setting;
     to->measure = from->measure;
     to->curve_known = from->curve_known;
     to->curve_used = from->curve_used;

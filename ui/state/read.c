@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "ui/state/setting.h"
 
 double read_number(const json_t *object, const char *key)
 {
@@ -160,6 +161,10 @@ bool read_run(const json_t *object, struct state_run *run)
     run->train_acc = read_amount(object, "train_acc");
     run->s_per_epoch = read_amount(object, "s_per_epoch");
     run->samples_per_s = read_amount(object, "samples_per_s");
+    run->speed_up = NAN;
+    run->train_rows = read_amount(object, "train_rows");
+    run->test_rows = read_amount(object, "test_rows");
+    read_setting(object, &run->setting);
     return true;
 }
 
@@ -193,7 +198,10 @@ bool read_retune(const json_t *object, struct retune *retune)
 
 void read_epoch_speed(const json_t *object, struct state_run *run)
 {
-    double speed = read_amount(object, "samples_per_s"), seconds = read_amount(object, "seconds");
+    /* An older engine knows the epoch alone. */
+    const json_t *so_far = json_object_get(object, "so_far");
+    double speed = read_amount(so_far ? so_far : object, "samples_per_s");
+    double seconds = so_far ? read_amount(so_far, "s_per_epoch") : read_amount(object, "seconds");
     if (isfinite(speed))
         run->samples_per_s = speed;
     if (isfinite(seconds))

@@ -11,6 +11,7 @@ bool read_device(const json_t *object, struct state_device *device);
 bool read_run(const json_t *object, struct state_run *run);
 /* `epoch` and `point` events. */
 bool read_epoch(const json_t *object, struct epoch_point *point);
+/* How fast the run has been so far, from an `epoch` event. */
 void read_epoch_speed(const json_t *object, struct state_run *run);
 /* Of the `state` notification: pid, version, host and queue; and its "run". */
 void read_engine(const json_t *object, struct state *state);

@@ -25,6 +25,7 @@ static const struct {
     {"split", KIND_TEXT, offsetof(struct state_run, split)},
     {"sync", KIND_TEXT, offsetof(struct state_run, sync)},
     {"strategy", KIND_TEXT, offsetof(struct state_run, strategy)},
+    {"rows", KIND_NUMBER, offsetof(struct state_run, train_rows)},
     {"batch", KIND_NUMBER, offsetof(struct state_run, batch)},
     {"lr", KIND_NUMBER, offsetof(struct state_run, lr)},
     {"epochs", KIND_NUMBER, offsetof(struct state_run, epochs)},

@@ -39,6 +39,8 @@ static double key_number(const struct state_run *run, enum run_column column)
         return (double)run->run;
     case RUN_COLUMN_DEVICES:
         return run->device_count > 0 ? run->device_count : NAN;
+    case RUN_COLUMN_ROWS:
+        return run->train_rows;
     case RUN_COLUMN_BATCH:
         return run->batch;
     case RUN_COLUMN_LR:
@@ -53,6 +55,8 @@ static double key_number(const struct state_run *run, enum run_column column)
         return run->s_per_epoch;
     case RUN_COLUMN_SPEED:
         return run->samples_per_s;
+    case RUN_COLUMN_SPEED_UP:
+        return run->speed_up;
     case RUN_COLUMN_STATUS:
         return run->status != RUN_UNKNOWN ? (double)run->status : NAN;
     case RUN_COLUMN_STARTED:
@@ -96,69 +100,21 @@ static int falling(const void *a, const void *b)
     return order != 0 ? order : second->index - first->index;
 }
 
-struct alike {
-    const struct state_run *run;
-    int index;
-};
-
-static int compare_alike(const void *a, const void *b)
-{
-    const struct alike *first = a, *second = b;
-    int order = strcmp(first->run->model, second->run->model);
-    if (order == 0)
-        order = strcmp(first->run->data, second->run->data);
-    return order != 0 ? order : first->index - second->index;
-}
-
-/* As state_first_like for every run at once. `speed_up` has room for one a run. */
-static bool speed_ups(const struct state *state, double *speed_up, struct error *err)
-{
-    struct alike *alike = calloc((size_t)state->run_count + 1, sizeof *alike);
-    double first = NAN;
-    if (!alike)
-        return error_memory(err, "the list of runs");
-    for (int i = 0; i < state->run_count; i++)
-        alike[i] = (struct alike){&state->runs[i], i};
-    qsort(alike, (size_t)state->run_count, sizeof *alike, compare_alike);
-    for (int i = 0; i < state->run_count; i++) {
-        const struct state_run *run = alike[i].run;
-        if (i > 0 && (strcmp(alike[i - 1].run->model, run->model) != 0 ||
-                      strcmp(alike[i - 1].run->data, run->data) != 0))
-            first = NAN;
-        if (!isfinite(first) && run->samples_per_s > 0)
-            first = run->samples_per_s;
-        speed_up[alike[i].index] = run->samples_per_s / first;
-    }
-    free(alike);
-    return true;
-}
-
-/* The keys of the runs that fit the filter; their count, -1: memory ran out. */
-static int make_keys(const struct run_list *list, const struct state *state, struct sort_key *keys,
-                     struct error *err)
+/* The keys of the runs that fit the filter; their count. */
+static int make_keys(const struct run_list *list, const struct state *state, struct sort_key *keys)
 {
     struct run_filter filter;
-    double *speed_up = NULL;
     int count = 0;
-    if (list->column == RUN_COLUMN_SPEED_UP) {
-        speed_up = calloc((size_t)state->run_count + 1, sizeof *speed_up);
-        if (!speed_up || !speed_ups(state, speed_up, err)) {
-            free(speed_up);
-            error_memory(err, "the list of runs");
-            return -1;
-        }
-    }
     run_filter_parse(&filter, list->filter);
     for (int i = 0; i < state->run_count; i++) {
         const struct state_run *run = &state->runs[i];
         if (run_filter_fits(&filter, run))
             keys[count++] = (struct sort_key){
-                speed_up ? speed_up[i] : key_number(run, list->column),
+                key_number(run, list->column),
                 key_text(run, list->column),
                 i,
             };
     }
-    free(speed_up);
     return count;
 }
 
@@ -188,11 +144,11 @@ bool run_list_update(struct run_list *list, const struct state *state, struct er
     struct sort_key *keys = calloc((size_t)state->run_count + 1, sizeof *keys);
     if (!keys)
         return error_memory(err, "the list of runs");
-    int count = make_room(list, state->run_count, err) ? make_keys(list, state, keys, err) : -1;
-    if (count < 0) {
+    if (!make_room(list, state->run_count, err)) {
         free(keys);
         return false;
     }
+    int count = make_keys(list, state, keys);
     qsort(keys, (size_t)count, sizeof *keys, list->ascending ? rising : falling);
     for (int i = 0; i < count; i++)
         list->lines[i] = keys[i].index;

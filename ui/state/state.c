@@ -112,17 +112,6 @@ double state_rows_together(const struct state *state, double sum, int devices)
     return state_divides_rows(state) || devices == 0 ? sum : sum * run->replicas / devices;
 }
 
-const struct state_run *state_first_like(const struct state *state, const struct state_run *run)
-{
-    for (int i = 0; i < state->run_count; i++) {
-        const struct state_run *first = &state->runs[i];
-        if (isfinite(first->samples_per_s) && first->samples_per_s > 0 &&
-            strcmp(first->model, run->model) == 0 && strcmp(first->data, run->data) == 0)
-            return first;
-    }
-    return NULL;
-}
-
 /*
  * Load, memory and speed vary by a per cent or two all the time. A number on the screen moves
  * when it changed by more than that, so that an idle screen sends nothing over a slow line and a
@@ -263,7 +252,8 @@ bool state_show(struct state *state, const json_t *result, struct error *err)
     if (!read_run(result, &fresh) || !(run = state_run(state, fresh.run)))
         return true;
     run->curve_known = true;
-    read_setting(result, &run->setting);
+    if (run->setting.digest == 0)
+        read_setting_of_spec(json_object_get(result, "spec"), &run->setting);
     measure_read_devices(&run->measure, result);
     return curve_read(run, result, err);
 }

@@ -93,9 +93,9 @@ struct retune {
     char what[20];                /* "lr", "epochs", "pause", ... of docs/protocol.md */
 };
 
-/* What only `show` has of a run; 0: not known. */
+/* What runs that are compared have in common; 0: not known. */
 struct run_setting {
-    unsigned long digest; /* of the settings that are the same in all runs of a comparison */
+    unsigned long digest; /* src/spec/likeness.h */
     int threads;          /* of each CPU device; 0: there are none, too */
     char strategy[12];    /* "data", "pipeline", ...; "": not known */
 };
@@ -113,10 +113,13 @@ struct state_run {
     int device_count;
     int warnings; /* that were found before it began */
     double batch, lr, epochs, epochs_done;
+    double train_rows, test_rows; /* the first ones that it uses; NAN: all */
     double test_acc, train_acc, s_per_epoch, samples_per_s;
     double val_acc;             /* NAN: it has no validation rows, or none has been evaluated yet */
     double best_acc;            /* on validation rows, where it has some, else on test rows */
     char reason[160];           /* why it ended early; "": it did not */
+    long base;                  /* the run that speed_up is against; 0: none */
+    double speed_up;            /* may be 1: it is its own base */
     struct epoch_point *points; /* by rising epoch */
     int point_count, point_capacity;
     struct epoch_point *fine; /* between epochs, by rising epoch */
@@ -196,5 +199,3 @@ double state_rows_together(const struct state *state, double sum, int devices);
 bool run_has_ended(const struct state_run *run);
 /* The place of a waiting run in the queue, 0: the next one; -1: it does not wait. */
 int state_queue_place(const struct state *state, long run);
-/* The first run of the same model and data that has a speed; what others are compared with. */
-const struct state_run *state_first_like(const struct state *state, const struct state_run *run);

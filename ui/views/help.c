@@ -2,18 +2,58 @@
 #include "ui/views/help.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /*
- * What the keys do: first where the help was opened, then everywhere else. The name is the one in
- * the configuration and the command palette. Two columns on wide screens.
+ * What one needs to begin with, what the marks mean, and what the keys do: first where the help was
+ * opened, then everywhere else. The name of an action is the one in the configuration and the
+ * command palette. Two columns on wide screens.
  */
 
-enum { KEY_WIDTH = 11, NAME_WIDTH = 15, COLUMN_WIDTH = 80, LINES_MOST = ACTION_ENTRIES + 8 };
+enum { KEY_WIDTH = 11, NAME_WIDTH = 15, COLUMN_WIDTH = 80 };
 
-/* A line is a heading or an entry of the table of actions. */
+static const struct {
+    enum action action;
+    const char *text;
+} firsts[] = {
+    {ACTION_TOGGLE, "choose devices, and in the next panel the settings of a run"},
+    {ACTION_START, "start the next run, or queue it"},
+    {ACTION_RETUNE, "change the learning rate while it trains"},
+    {ACTION_VIEW_COMPARE, "compare runs on other numbers of devices"},
+    {ACTION_QUIT, "leave; a run continues without the screen"},
+};
+
+static const struct {
+    const char *mark; /* NULL: the glyph */
+    enum glyph glyph;
+    const char *text;
+} marks[] = {
+    {"[x]", GLYPH_COUNT, "device: the next run uses it"},
+    {">", GLYPH_COUNT, "device: it trains now"},
+    {NULL, GLYPH_COMPUTE, "device: part of its time spent computing,"},
+    {NULL, GLYPH_ALL_REDUCE, "in all-reduce,"},
+    {NULL, GLYPH_WAIT, "waiting"},
+    {"*12", GLYPH_COUNT, "run: marked, its curve is on the chart; epoch: the best"},
+    {"!12", GLYPH_COUNT, "run: it has warnings"},
+    {"v0.9", GLYPH_COUNT, "run: accuracy on validation rows, not on test rows"},
+    {"1.8x #12", GLYPH_COUNT, "run: speed-up against run 12; a # before a word: a tag"},
+    {"lr v", GLYPH_COUNT, "list: sorted by this, the highest first; ^ the lowest"},
+    {NULL, GLYPH_ABOVE, "chart, at an edge: the curve continues beyond it"},
+    {NULL, GLYPH_AXIS_MARK, "chart, on the x axis: the run in front was changed"},
+    {"-", GLYPH_COUNT, "not known"},
+};
+
+enum {
+    FIRSTS = sizeof firsts / sizeof firsts[0],
+    MARKS = sizeof marks / sizeof marks[0],
+    LINES_MOST = ACTION_ENTRIES + FIRSTS + MARKS + 10,
+};
+
+/* A heading, or what the number is of. */
 struct help_line {
     const char *heading;
-    size_t entry;
+    enum { LINE_ENTRY, LINE_FIRST, LINE_MARK } kind;
+    size_t at; /* in the table of actions, of firsts or of marks */
 };
 
 static const struct {
@@ -35,10 +75,16 @@ static int list_lines(const struct ui *ui, struct help_line *lines)
     const struct action_entry *table = actions_table(&entries);
     bool listed[ACTION_ENTRIES] = {false};
     int count = 0;
-    lines[count++] = (struct help_line){"Here", 0};
+    lines[count++] = (struct help_line){.heading = "To start with"};
+    for (size_t i = 0; i < FIRSTS; i++)
+        lines[count++] = (struct help_line){NULL, LINE_FIRST, i};
+    lines[count++] = (struct help_line){.heading = "Marks"};
+    for (size_t i = 0; i < MARKS; i++)
+        lines[count++] = (struct help_line){NULL, LINE_MARK, i};
+    lines[count++] = (struct help_line){.heading = "Here"};
     for (size_t i = 0; i < entries; i++)
         if ((table[i].contexts & here) && ui->keymap.key[i][0] != 0) {
-            lines[count++] = (struct help_line){NULL, i};
+            lines[count++] = (struct help_line){NULL, LINE_ENTRY, i};
             listed[i] = true;
         }
     for (size_t s = 0; s < sizeof sections / sizeof sections[0]; s++) {
@@ -47,8 +93,8 @@ static int list_lines(const struct ui *ui, struct help_line *lines)
             if (listed[i] || !(table[i].contexts & sections[s].contexts))
                 continue;
             if (count == heading)
-                lines[count++] = (struct help_line){sections[s].heading, 0};
-            lines[count++] = (struct help_line){NULL, i};
+                lines[count++] = (struct help_line){.heading = sections[s].heading};
+            lines[count++] = (struct help_line){NULL, LINE_ENTRY, i};
             listed[i] = true;
         }
     }
@@ -65,22 +111,50 @@ static void draw_text(struct surface *surface, struct rect area, int *x, int wid
     *x += width + 1;
 }
 
+static void draw_entry(const struct ui *ui, struct surface *surface, struct rect area, size_t entry)
+{
+    size_t entries;
+    const struct action_entry *action = &actions_table(&entries)[entry];
+    char keys[KEYMAP_TEXT_SIZE];
+    int x = area.x;
+    draw_text(surface, area, &x, KEY_WIDTH, STYLE_KEY,
+              ui->keymap.key[entry][0] != 0 ? keymap_text(&ui->keymap, entry, keys) : "-");
+    draw_text(surface, area, &x, NAME_WIDTH, STYLE_LABEL, action->name);
+    draw_text(surface, area, &x, area.w, STYLE_NORMAL, action->description);
+}
+
+static void draw_first(const struct ui *ui, struct surface *surface, struct rect area, size_t at)
+{
+    char name[KEY_NAME_SIZE];
+    int x = area.x;
+    draw_text(surface, area, &x, KEY_WIDTH, STYLE_KEY,
+              keymap_first(&ui->keymap, firsts[at].action, name));
+    draw_text(surface, area, &x, area.w, STYLE_NORMAL, firsts[at].text);
+}
+
+static void draw_mark(struct surface *surface, struct rect area, size_t at)
+{
+    int x = area.x;
+    if (!marks[at].mark && area.w > 0)
+        surface_glyph(surface, area.y, area.x, marks[at].glyph, STYLE_NORMAL);
+    draw_text(surface, area, &x, marks[at].mark ? KEY_WIDTH : 0, STYLE_NORMAL,
+              marks[at].mark ? marks[at].mark : "");
+    x = area.x + KEY_WIDTH + 1;
+    draw_text(surface, area, &x, area.w, STYLE_NORMAL, marks[at].text);
+}
+
 static void draw_line(const struct ui *ui, struct surface *surface, struct rect area,
                       const struct help_line *line)
 {
-    size_t entries;
-    const struct action_entry *entry = &actions_table(&entries)[line->entry];
-    const bool has_key = ui->keymap.key[line->entry][0] != 0;
-    char keys[KEYMAP_TEXT_SIZE];
     int x = area.x;
-    if (line->heading) {
+    if (line->heading)
         draw_text(surface, area, &x, area.w, STYLE_STRONG, line->heading);
-        return;
-    }
-    draw_text(surface, area, &x, KEY_WIDTH, STYLE_KEY,
-              has_key ? keymap_text(&ui->keymap, line->entry, keys) : "-");
-    draw_text(surface, area, &x, NAME_WIDTH, STYLE_LABEL, entry->name);
-    draw_text(surface, area, &x, area.w, STYLE_NORMAL, entry->description);
+    else if (line->kind == LINE_ENTRY)
+        draw_entry(ui, surface, area, line->at);
+    else if (line->kind == LINE_FIRST)
+        draw_first(ui, surface, area, line->at);
+    else
+        draw_mark(surface, area, line->at);
 }
 
 static int columns_across(int width)

@@ -31,7 +31,6 @@ static void write_times(struct page *page, const struct ui *ui, const struct sta
 static void write_results(struct page *page, const struct ui *ui, const struct state_run *run)
 {
     const struct run_details *details = &ui->details;
-    const struct state_run *first = state_first_like(&ui->state, run);
     struct figure f[4];
     char best[48] = "", speed_up[64] = "";
     int at = details_best(details);
@@ -49,9 +48,9 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
                validates ? "" : best);
     if (run->reason[0] != '\0')
         page_entry(page, "early end", STYLE_NORMAL, "%s", run->reason);
-    if (first && first != run && isfinite(run->samples_per_s))
+    if (run->base != run->run && isfinite(run->speed_up))
         snprintf(speed_up, sizeof speed_up, ", %s the speed of run %ld",
-                 figure_times(&f[2], run->samples_per_s / first->samples_per_s), first->run);
+                 figure_times(&f[2], run->speed_up), run->base);
     page_entry(page, "speed", STYLE_NORMAL, "%s s/epoch, %s samples/s%s",
                figure_seconds(&f[0], run->s_per_epoch), figure_count(&f[1], run->samples_per_s),
                speed_up);
@@ -79,7 +78,7 @@ void section_summary(struct page *page, const struct ui *ui, const struct state_
     const struct run_details *details = &ui->details;
     const char *error = details->error ? details->error : run->error;
     struct figure done, all, params;
-    char status[24];
+    char status[24], rows[100];
     enum style style = run_status_text(ui, run, status, sizeof status);
     page_title(page, "Run %ld", run->run);
     page_entry(page, "status", style, "%s%s", status,
@@ -95,9 +94,9 @@ void section_summary(struct page *page, const struct ui *ui, const struct state_
         page_entry(page, "tags", STYLE_STRONG, "%s", run->tags);
     if (run->note[0] != '\0')
         page_entry(page, "note", STYLE_STRONG, "%s", run->note);
-    page_entry(page, "trains", STYLE_NORMAL, "%s on %s, %s parameters",
-               run->model[0] != '\0' ? run->model : "-", run->data[0] != '\0' ? run->data : "-",
-               figure_whole(&params, details->params));
+    page_entry(page, "trains", STYLE_NORMAL, "%s on %s rows of %s, %s parameters",
+               run->model[0] != '\0' ? run->model : "-", run_rows_text(run, rows, sizeof rows),
+               run->data[0] != '\0' ? run->data : "-", figure_whole(&params, details->params));
     page_entry(page, "devices", STYLE_NORMAL, "%s", run->devices);
     if (details->types[0] != '\0')
         page_entry(page, "dtype", STYLE_NORMAL, "%s", details->types);

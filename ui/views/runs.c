@@ -22,6 +22,7 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_NUMBER] = {"run", 5, 7, true, 0},
     [RUN_COLUMN_MODEL] = {"model", 8, 12, false, 6},
     [RUN_COLUMN_DATA] = {"data", 8, 13, false, 9},
+    [RUN_COLUMN_ROWS] = {"rows", 8, 11, true, 3},
     [RUN_COLUMN_DEVICES] = {"devices", 7, 12, false, 2},
     [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 3},
     [RUN_COLUMN_LR] = {"lr", 5, 7, true, 4},
@@ -30,7 +31,7 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_BEST_ACC] = {"best", 6, 8, true, 8},
     [RUN_COLUMN_S_PER_EPOCH] = {"s/epoch", 7, 8, true, 2},
     [RUN_COLUMN_SPEED] = {"samples/s", 9, 0, true, 7},
-    [RUN_COLUMN_SPEED_UP] = {"speed-up", 8, 0, true, 3},
+    [RUN_COLUMN_SPEED_UP] = {"speed-up", 9, 12, true, 3},
     [RUN_COLUMN_STATUS] = {"status", 11, 0, false, 1},
     [RUN_COLUMN_STARTED] = {"started", 11, 0, false, 10},
     [RUN_COLUMN_SPLIT] = {"split", 8, 0, false, 13},
@@ -94,11 +95,12 @@ static void draw_summary(const struct ui *ui, struct surface *surface, struct re
 }
 
 /* The sorted column is never left out, and its title has a sign of the direction. */
-static void choose_columns(const struct run_list *list, struct list_column *chosen, char *title,
+static void choose_columns(const struct ui *ui, struct list_column *chosen, char *title,
                            size_t size)
 {
+    const struct run_list *list = &ui->list;
     struct list_column *sorted = &chosen[list->column];
-    memcpy(chosen, columns, sizeof columns);
+    run_columns_choose(ui, columns, chosen);
     snprintf(title, size, "%s %c", sorted->title, list->ascending ? '^' : 'v');
     sorted->title = title;
     sorted->drop = 0;
@@ -114,7 +116,7 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
     int line = run_list_find(&ui->list, &ui->state, ui->selected_run);
     int visible = area.h - HEADINGS, first = list_scroll(line, ui->list.count, visible);
     draw_summary(ui, surface, area);
-    choose_columns(&ui->list, chosen, title, sizeof title);
+    choose_columns(ui, chosen, title, sizeof title);
     columns_place(chosen, RUN_COLUMNS, area.w, places);
     for (int i = 0; i < RUN_COLUMNS && area.h > 1; i++)
         list_cell(surface, area, area.y + 1, &chosen[i], &places[i],

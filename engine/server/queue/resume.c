@@ -12,6 +12,7 @@
 #include "engine/server/queue/events.h"
 #include "engine/server/record/restore.h"
 #include "engine/train/checkpoint/checkpoint.h"
+#include "spec/likeness.h"
 
 /* How long a run that has ended may take to be cleared away before it is not resumed. */
 static const double CLEARING_S = 5;
@@ -149,6 +150,7 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
     if (!record_rewind(record, place))
         return error_memory(err, "run");
     record->spec = *spec;
+    record->likeness = spec_likeness(spec);
     record->epochs = spec->epochs;
     record->lr = spec->lr;
     *spec = old; /* for the caller to release */

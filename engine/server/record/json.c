@@ -24,6 +24,12 @@ static json_t *string_or_null(const char *text)
     return text && *text ? json_any_text(text) : json_null();
 }
 
+/* NULL: all rows are used. */
+static json_t *unless_all(long rows)
+{
+    return rows > 0 ? json_integer(rows) : NULL;
+}
+
 static const char *model_name(const struct record *record)
 {
     return record->model ? record->model : record->spec.model;
@@ -44,7 +50,7 @@ json_t *record_json(const struct record *record)
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, "
         "s:s, s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*, "
-        "s:o*}",
+        "s:o*, s:I, s:i, s:o*, s:o*}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "model",
         string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
         device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(record->lr),
@@ -64,7 +70,10 @@ json_t *record_json(const struct record *record)
         "best_val_acc", validates ? json_finite(record->best_val_acc) : NULL, "reason",
         *record->reason ? json_any_text(record->reason) : NULL, "replicas",
         spec->strategy == STRATEGY_PIPELINE && spec->replicas > 1 ? json_integer(spec->replicas)
-                                                                  : NULL);
+                                                                  : NULL,
+        "likeness", (json_int_t)record->likeness, "threads",
+        spec->thread_count == 0 ? spec->cpu_threads : 0, "train_rows", unless_all(spec->train_rows),
+        "test_rows", unless_all(spec->test_rows));
 }
 
 /*

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "engine/train/checkpoint/checkpoint.h"
+#include "spec/likeness.h"
 
 #define STEPS_KEPT 20000
 
@@ -23,6 +24,7 @@ struct record *record_new(long number, struct spec *spec)
     record->number = number;
     record->status = RUN_QUEUED;
     record->spec = *spec;
+    record->likeness = spec_likeness(spec);
     record->epochs = spec->epochs;
     record->lr = spec->lr;
     spec_init(spec);
@@ -91,22 +93,17 @@ static void take_number(double *field, const json_t *event, const char *key)
 
 static void take_epoch(struct record *record, const json_t *event)
 {
-    double seconds = NAN;
+    const json_t *so_far = json_object_get(event, "so_far");
     long epoch = (long)json_integer_value(json_object_get(event, "epoch"));
-    record->epochs_received++;
     record->epochs_done = epoch > record->epochs_done ? epoch : record->epochs_done + 1;
     take_number(&record->train_acc, event, "train_acc");
     take_number(&record->test_acc, event, "test_acc");
     take_number(&record->val_acc, event, "val_acc");
-    take_number(&record->samples_per_s, event, "samples_per_s");
-    take_number(&seconds, event, "seconds");
+    take_number(&record->s_per_epoch, so_far, "s_per_epoch");
+    take_number(&record->samples_per_s, so_far, "samples_per_s");
     if (!isnan(record->test_acc))
         record->best_test_acc = fmax(record->best_test_acc, record->test_acc);
     record->best_val_acc = fmax(record->best_val_acc, record->val_acc);
-    if (!isnan(seconds)) {
-        record->seconds += seconds;
-        record->s_per_epoch = record->seconds / (double)record->epochs_received;
-    }
 }
 
 static void take_retune(struct record *record, const json_t *event)
@@ -205,8 +202,7 @@ static void reset_for_rerun(struct record *record, long steps)
     while (curve->count > 0 && curve->points[curve->count - 1].step > steps)
         curve->count--;
     curve->open.steps = 0;
-    record->epochs_done = record->epochs_received = record->retunes = 0;
-    record->seconds = 0;
+    record->epochs_done = record->retunes = 0;
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
     record->val_acc = record->best_val_acc = NAN;
     record->s_per_epoch = record->samples_per_s = NAN;
@@ -223,12 +219,10 @@ static void reset_for_rerun(struct record *record, long steps)
 /* What thinned events cannot say. */
 static void take_place(struct record *record, const struct checkpoint_place *place)
 {
-    /* Those of an earlier epoch would be wrong. */
+    /* That of an earlier epoch would be wrong. */
     if (record->epochs_done != place->epochs)
-        record->train_acc = record->samples_per_s = NAN;
-    record->epochs_done = record->epochs_received = place->epochs;
-    record->seconds = place->train_s;
-    record->s_per_epoch = place->epochs > 0 ? place->train_s / (double)place->epochs : NAN;
+        record->train_acc = NAN;
+    record->epochs_done = place->epochs;
     record->test_acc = place->test_acc;
     record->val_acc = place->val_acc;
     double *best = isnan(place->val_acc) ? &record->best_test_acc : &record->best_val_acc;

@@ -38,6 +38,7 @@ struct record {
     enum record_status status;
     struct spec spec;          /* resolved; unchanged from the begin of the run on */
     double lr;                 /* that the schedule takes shares of, as live changes have it */
+    unsigned long likeness;    /* of it, as spec/likeness.h has it */
     char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
     json_t *tags;              /* strings, sorted */
     struct warnings warnings;  /* what its preflight check found, and later ones */
@@ -55,9 +56,8 @@ struct record {
     /* From the events; NAN or 0 while unknown. */
     char *model, *data; /* as the "run" event calls them; NULL before it */
     long params, epochs, epochs_done, retunes;
-    long epochs_received;         /* over which `seconds` were summed: events may have been lost */
     double val_acc, best_val_acc; /* NAN: it has no validation rows */
-    double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s, seconds;
+    double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s;
     char error[512];
     char reason[160]; /* why it ended early; "": it did not */
     /* The newest progress, while it runs. `devices` points into `device`. */

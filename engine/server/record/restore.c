@@ -46,7 +46,7 @@ static void take_figures(struct record *record, const json_t *object)
     record->data = copy_text(object, "data");
     record->params = (long)member_integer(object, "params");
     record->epochs = (long)member_integer(object, "epochs");
-    record->epochs_done = record->epochs_received = (long)member_integer(object, "epochs_done");
+    record->epochs_done = (long)member_integer(object, "epochs_done");
     record->retunes = (long)member_integer(object, "retunes");
     record->train_acc = member_number(object, "train_acc");
     record->test_acc = member_number(object, "test_acc");

@@ -150,29 +150,24 @@ double metrics_ratio(double numerator, double denominator)
     return denominator > 0 ? numerator / denominator : NAN;
 }
 
-double metrics_mean_seconds(const struct metrics *metrics)
-{
-    double sum = 0;
-    for (int i = 0; i < metrics->count; i++)
-        sum += metrics->seconds[i];
-    return metrics_ratio(sum, metrics->count);
-}
-
 static int compare_seconds(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-double metrics_median_seconds(const struct metrics *metrics)
+struct run_speed metrics_speed(const struct metrics *metrics, double rows)
 {
+    struct run_speed speed = {NAN, metrics_ratio((double)metrics->rows, metrics->train_s)};
     int skip = metrics->count > 1, count = metrics->count - skip;
     double *sorted = count > 0 ? malloc((size_t)count * sizeof *sorted) : NULL;
     if (!sorted)
-        return NAN;
+        return speed;
     memcpy(sorted, metrics->seconds + skip, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_seconds);
-    double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    /* The two in the middle, which may be the same one. */
+    double less = sorted[(count - 1) / 2], more = sorted[count / 2];
     free(sorted);
-    return median;
+    return (struct run_speed){(less + more) / 2,
+                              (metrics_ratio(rows, less) + metrics_ratio(rows, more)) / 2};
 }

@@ -76,6 +76,15 @@ bool metrics_resume(struct metrics *metrics, long steps, long rows, long epochs,
 
 /* NAN where there is nothing to divide by. */
 double metrics_ratio(double numerator, double denominator);
-double metrics_mean_seconds(const struct metrics *metrics);
-/* Without the first epoch, unless it is the only one. */
-double metrics_median_seconds(const struct metrics *metrics);
+
+/*
+ * How fast a run is, by the rule of all comparisons (src/experiment/measure.h): medians of its
+ * whole epochs without the first, which is warm-up, unless it is the only one. NAN: not known.
+ */
+struct run_speed {
+    double s_per_epoch, samples_per_s;
+};
+
+/* Of what has been trained so far; `rows` are those of a whole epoch. Before one has ended the
+ * speed is that of the steps there were. */
+struct run_speed metrics_speed(const struct metrics *metrics, double rows);

@@ -28,7 +28,7 @@ static void show_devices(struct run *run)
         run->progress.shown[i] = (struct run_device){
             .id = rank->options.id,
             .state = activity_name(activity),
-            .rows = rank->train[run->ranks.step.size].rows,
+            .rows = rank->train[PASS_FULL].rows,
             .samples_per_s = measured(device->rate.value),
             .compute_s = device->compute_s,
             .sync_s = device->sync_s,

@@ -295,7 +295,8 @@ bool report_epoch(struct run *run, struct error *err)
         json_finite(sync_bus_bandwidth(reduced, epoch->reduce_s, run->ranks.count)), "devices",
         list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run),
         "noise_scale", noise_json(&run->metrics.noise));
-    bool ok = event && outcome_add_epoch(&run->work, epoch, event) && meet_add_network(run, event);
+    bool ok = event && outcome_add_epoch(&run->work, &run->metrics, event) &&
+              meet_add_network(run, event);
     return report_emit(&run->report, whole(event, ok), err);
 }
 
@@ -367,14 +368,11 @@ void report_end(struct run *run, const struct error *err)
                          : err->kind == ERROR_LOST      ? "interrupted"
                                                         : "failed";
     bool failed = err && err->kind != ERROR_CANCELLED;
-    json_t *event = json_pack(
-        "{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "event", "end", "status", status,
-        "epochs", (json_int_t)metrics->count, "steps", (json_int_t)metrics->steps, "test_loss",
-        json_finite(metrics->test_loss), "test_acc", json_finite(metrics->test_acc), "s_per_epoch",
-        json_finite(metrics_mean_seconds(metrics)), "s_per_epoch_median",
-        json_finite(metrics_median_seconds(metrics)), "samples_per_s",
-        json_finite(metrics->rows ? metrics_ratio((double)metrics->rows, metrics->train_s) : NAN),
-        "train_s", metrics->train_s);
+    json_t *event =
+        json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:f}", "event", "end", "status", status, "epochs",
+                  (json_int_t)metrics->count, "steps", (json_int_t)metrics->steps, "test_loss",
+                  json_finite(metrics->test_loss), "test_acc", json_finite(metrics->test_acc),
+                  "train_s", metrics->train_s);
     /* Without the reason it is of no use: run_train's caller has it. */
     event = whole(event, event && (!failed || json_object_set_new(event, "error",
                                                                   json_any_text(err->text)) == 0));

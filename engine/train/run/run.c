@@ -113,10 +113,9 @@ static bool conduct(struct run *run, struct error *err)
 /* A run that could not even be set up still ends with an event. */
 static bool end_unbegun(const struct run_sink *sink, const struct error *err)
 {
-    json_t *event =
-        json_pack("{s:s, s:s, s:i, s:i, s:n, s:n, s:n, s:n, s:o}", "event", "end", "status",
-                  "failed", "epochs", 0, "steps", 0, "test_acc", "s_per_epoch",
-                  "s_per_epoch_median", "samples_per_s", "error", json_any_text(err->text));
+    json_t *event = json_pack("{s:s, s:s, s:i, s:i, s:n, s:n, s:n, s:o}", "event", "end", "status",
+                              "failed", "epochs", 0, "steps", 0, "test_acc", "s_per_epoch",
+                              "samples_per_s", "error", json_any_text(err->text));
     if (event && sink->event)
         sink->event(sink->context, event);
     json_decref(event);

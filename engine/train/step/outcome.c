@@ -15,10 +15,18 @@ static bool add_validation(const struct workload *work, json_t *event, double lo
             json_object_set_new(event, "val_acc", json_finite(accuracy)) == 0);
 }
 
-bool outcome_add_epoch(const struct workload *work, const struct epoch_metrics *epoch,
-                       json_t *event)
+static bool add_speed(const struct workload *work, const struct metrics *metrics, json_t *object)
 {
-    return add_validation(work, event, epoch->val_loss, epoch->val_acc);
+    struct run_speed speed = metrics_speed(metrics, (double)work->train_rows);
+    return json_object_set_new(object, "s_per_epoch", json_finite(speed.s_per_epoch)) == 0 &&
+           json_object_set_new(object, "samples_per_s", json_finite(speed.samples_per_s)) == 0;
+}
+
+bool outcome_add_epoch(const struct workload *work, const struct metrics *metrics, json_t *event)
+{
+    json_t *so_far = json_object();
+    return json_object_set_new(event, "so_far", so_far) == 0 && add_speed(work, metrics, so_far) &&
+           add_validation(work, event, metrics->epoch.val_loss, metrics->epoch.val_acc);
 }
 
 /* Where test rows were kept for the end. */
@@ -59,7 +67,7 @@ bool outcome_add_end(const struct workload *work, const struct metrics *metrics,
 {
     const bool best_saved = spec->save_best;
     const long epoch = best_saved ? best->epoch : metrics->epoch.epoch;
-    return add_reason(work, metrics, best, spec, event) &&
+    return add_speed(work, metrics, event) && add_reason(work, metrics, best, spec, event) &&
            add_validation(work, event, metrics->val_loss, metrics->val_acc) &&
            add_tested(metrics, epoch, best_saved, event);
 }

@@ -186,7 +186,18 @@ START_TEST(models_are_found)
     free(found);
     ck_assert_ptr_null(paths_find_model("absent", &err));
     ck_assert_int_eq(err.kind, ERROR_USAGE);
-    ck_assert_ptr_nonnull(strstr(err.text, directory));
+    /* What there is instead, each once: "min" is not the beginning of "mine" only. */
+    char *other = path_join(directory, "min.conf");
+    file = fopen(other, "w");
+    fclose(file);
+    char *twice = text_format("%s:%s", directory, directory);
+    setenv("DPARTUI_MODEL_PATH", twice, 1);
+    ck_assert_ptr_null(paths_find_model("absent", &err));
+    ck_assert_msg(strncmp(err.text, "no model 'absent'; there are: min, mine", 39) == 0, "%s",
+                  err.text);
+    ck_assert_ptr_null(strstr(strstr(err.text, "mine") + 1, "mine"));
+    free(twice);
+    free(other);
     free(path);
 }
 END_TEST

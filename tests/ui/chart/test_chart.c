@@ -221,6 +221,28 @@ START_TEST(a_curve_that_explodes_squashes_nothing)
 }
 END_TEST
 
+START_TEST(the_front_curve_has_the_y_axis)
+{
+    static const struct chart_point high[] = {{1, 20}, {2, 30}};
+    static const struct chart_point train[] = {{1, 0.70}, {2, 0.95}};
+    struct chart_series series[] = {
+        {.points = high, .count = 2, .rank = SERIES_MARKED, .number = 1},
+        {.points = train, .count = 2, .rank = SERIES_COMPANION, .name = "train"},
+        {.points = rising, .count = 4, .rank = SERIES_MAIN, .number = 2},
+    };
+    struct chart chart = {
+        .x_low = 1, .x_high = 4, .fits_front = true, .series = series, .count = 3};
+    double low, most;
+    ck_assert(chart_range(&chart, &low, &most));
+    ck_assert_double_eq(low, 0.70);
+    ck_assert_double_eq(most, 0.95);
+    /* As long as the front one has no point, the others are better than nothing. */
+    series[1].count = series[2].count = 0;
+    ck_assert(chart_range(&chart, &low, &most));
+    ck_assert_double_eq(most, 30);
+}
+END_TEST
+
 START_TEST(the_scale_fits_what_is_in_sight)
 {
     struct chart_series series = {.points = rising, .count = 4, .rank = SERIES_MAIN};
@@ -378,6 +400,7 @@ int main(void)
     tcase_add_test(tests, a_growing_curve_only_appends);
     tcase_add_test(tests, all_points_of_a_column_are_spanned);
     tcase_add_test(tests, a_curve_that_explodes_squashes_nothing);
+    tcase_add_test(tests, the_front_curve_has_the_y_axis);
     tcase_add_test(tests, the_scale_fits_what_is_in_sight);
     tcase_add_test(tests, steps_cursor_marks_and_units);
     tcase_add_test(tests, a_small_chart_in_ascii);

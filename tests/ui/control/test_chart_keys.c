@@ -235,6 +235,33 @@ START_TEST(another_run_is_shown_from_its_start)
 }
 END_TEST
 
+/* Three runs that have ended: run 2 is of another model, and the longest. */
+START_TEST(the_run_in_front_has_the_axes)
+{
+    const struct state_run *runs[UI_CHART_RUNS];
+    tell("{\"method\":\"state\",\"params\":{\"pid\":1,\"run\":null,\"devices\":[]}}");
+    tell("{\"id\":1,\"method\":\"runs\"}");
+    tell("{\"id\":1,\"result\":[{\"run\":1,\"status\":\"done\",\"model\":\"m\",\"data\":\"d\","
+         "\"epochs_done\":4},{\"run\":2,\"status\":\"done\",\"model\":\"n\",\"data\":\"d\","
+         "\"epochs_done\":30},{\"run\":3,\"status\":\"done\",\"model\":\"m\",\"data\":\"d\","
+         "\"epochs_done\":3}]}");
+    for (int number = 1; number <= 30; number++) {
+        epoch(2, number);
+        if (number <= 3)
+            epoch(3, number);
+    }
+    replay.ui.selected_run = 0;
+    check_window(1, 3);
+    ck_assert_int_eq(ui_chart_runs(&replay.ui, runs), 2);
+    ck_assert_int_eq(runs[0]->run, 1);
+    ck_assert_int_eq(runs[1]->run, 3);
+    ui_toggle_mark(&replay.ui, 2);
+    ck_assert_int_eq(ui_chart_runs(&replay.ui, runs), 2);
+    ck_assert_int_eq(runs[0]->run, 2);
+    check_window(1, 3);
+}
+END_TEST
+
 START_TEST(the_scale_can_be_kept)
 {
     struct ticks before, after;
@@ -340,6 +367,7 @@ int main(void)
     tcase_add_test(tests, a_window_follows_by_pages);
     tcase_add_test(tests, an_earlier_window_stays);
     tcase_add_test(tests, another_run_is_shown_from_its_start);
+    tcase_add_test(tests, the_run_in_front_has_the_axes);
     tcase_add_test(tests, the_scale_can_be_kept);
     tcase_add_test(tests, training_and_test_together);
     tcase_add_test(tests, nothing_to_read);

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/fields.h"
 #include "spec/json.h"
+#include "spec/set.h"
 #include "tests/suites.h"
 #include "tests/ui/replay.h"
 #include "ui/control/engine.h"
@@ -353,6 +355,44 @@ START_TEST(recipes_fill_the_form)
 }
 END_TEST
 
+/* Options of the workbench itself: what `s` would use is on the screen, also where the form does
+ * not reach down to it. */
+START_TEST(what_was_given_is_in_sight)
+{
+    struct error err = ERROR_INIT;
+    struct spec *spec = &replay.ui.form.spec;
+    replay_recording(&replay, "idle", 0);
+    char *screen = replay_screen(&replay, 24, 80, true);
+    ck_assert_ptr_null(strstr(screen, "also "));
+    free(screen);
+    ck_assert(spec_set(spec, "train-rows", "512", &err) &&
+              spec_set(spec, "test-rows", "100", &err));
+    ck_assert(spec_set(spec, "batch", "64", &err) && spec_set(spec, "max-steps", "0", &err));
+    screen = replay_screen(&replay, 24, 120, true);
+    ck_assert_ptr_nonnull(strstr(screen, "also rows 512, test rows 100"));
+    ck_assert_ptr_null(strstr(screen, "max steps"));
+    free(screen);
+    /* More than there is room for is counted, of a path the end is shown. */
+    ck_assert(spec_set(spec, "save", "/a/folder/with/a/long/name/weights.safetensors", &err));
+    ck_assert(spec_set(spec, "tensorboard", "/tmp/events", &err));
+    ck_assert(spec_set(spec, "log", "/tmp/log.jsonl", &err));
+    ck_assert(spec_set(spec, "profile", "yes", &err));
+    ck_assert(spec_set(spec, "seed", "12345", &err));
+    screen = replay_screen(&replay, 24, 80, true);
+    ck_assert_ptr_nonnull(strstr(screen, " more"));
+    free(screen);
+    screen = replay_screen(&replay, 30, 140, true);
+    ck_assert_ptr_nonnull(strstr(screen, "..name/weights.safetensors"));
+    free(screen);
+    /* All of them have a line of their own, and are in sight there. */
+    replay_keys(&replay, "<Tab><End>");
+    screen = replay_screen(&replay, 60, 140, true);
+    ck_assert_ptr_nonnull(strstr(screen, "tensorbd. /tmp/events"));
+    free(screen);
+    ck_assert_uint_eq(spec_field_count, FORM_FIELDS);
+}
+END_TEST
+
 START_TEST(settings_of_a_former_run)
 {
     replay_recording(&replay, "finished", 0);
@@ -387,6 +427,7 @@ int main(void)
     tcase_add_test(tests, a_pipeline_in_the_form);
     tcase_add_test(tests, recipes_fill_the_form);
     tcase_add_test(tests, problems_are_told_before_the_start);
+    tcase_add_test(tests, what_was_given_is_in_sight);
     tcase_add_test(tests, settings_of_a_former_run);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

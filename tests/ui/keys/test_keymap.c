@@ -100,6 +100,18 @@ START_TEST(keys_of_ones_own)
 }
 END_TEST
 
+START_TEST(keys_that_never_arrive_are_refused)
+{
+    static const char *const keys[] = {"Ctrl-Z", "F5 Ctrl-C", "Ctrl-H", "Ctrl-M"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        ck_assert_msg(!keymap_bind(map, "start", keys[i], &err), "%s", keys[i]);
+        ck_assert_ptr_nonnull(strstr(err.text, "take another key"));
+    }
+    ck_assert(keymap_bind(map, "leave", "Ctrl-C q", &err));
+    ck_assert(keymap_bind(map, "start", "Ctrl-S Ctrl-Q", &err));
+}
+END_TEST
+
 START_TEST(they_are_what_the_screen_says)
 {
     replay_recording(&replay, "idle", 0);
@@ -122,7 +134,13 @@ START_TEST(the_help_scrolls_and_comes_back)
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "R?");
     char *top = replay_screen(&replay, 24, 80, true);
-    ck_assert_ptr_nonnull(strstr(top, "sort by the next column"));
+    ck_assert_ptr_nonnull(strstr(top, "To start with"));
+    ck_assert_ptr_nonnull(strstr(top, ">                device: it trains now"));
+    ck_assert_ptr_nonnull(strstr(top, "1.8x #12         run: speed-up against run 12"));
+    replay_keys(&replay, "<PageDown>");
+    char *keys = replay_screen(&replay, 24, 80, true);
+    ck_assert_ptr_nonnull(strstr(keys, "sort by the next column (sort)"));
+    free(keys);
     replay_keys(&replay, "<End><Up><Down>");
     char *bottom = replay_screen(&replay, 24, 80, true);
     ck_assert_ptr_nonnull(strstr(bottom, "keep the old value"));
@@ -156,13 +174,38 @@ START_TEST(the_help_names_the_actions)
     const struct action_entry *table = actions_table(&count);
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "?");
-    char *screen = replay_screen(&replay, 130, 80, true);
+    char *screen = replay_screen(&replay, 160, 80, true);
     for (size_t i = 0; i < count; i++) {
         char *line = format("%-15s %s\n", table[i].name, table[i].description);
         ck_assert_msg(strstr(screen, line), "%s", line);
         free(line);
     }
     free(screen);
+}
+END_TEST
+
+START_TEST(the_palette_knows_other_words)
+{
+    static const struct {
+        const char *typed, *found;
+    } cases[] = {
+        {"lr", "change the learning rate of the run"},
+        {"colour", "how the screen looks"},
+        {"theme", "how the screen looks"},
+        {"resume", "resume this one from its"},
+        {"export", "write this screen to a text"},
+        {"search", "show only lines with a word"},
+    };
+    replay_recording(&replay, "runs", 0);
+    replay_keys(&replay, "R<Down><Down><Down>");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        replay_keys(&replay, i == 0 ? "<Esc>:" : ":");
+        replay_keys(&replay, cases[i].typed);
+        char *screen = replay_screen(&replay, 24, 80, true);
+        ck_assert_msg(strstr(screen, cases[i].found) != NULL, "%s:\n%s", cases[i].typed, screen);
+        free(screen);
+        replay_keys(&replay, i == 0 ? "<Esc>R" : "<Esc>");
+    }
 }
 END_TEST
 
@@ -201,10 +244,12 @@ int main(void)
     tcase_add_test(tests, names_of_keys_go_both_ways);
     tcase_add_test(tests, every_built_in_key_has_a_name);
     tcase_add_test(tests, keys_of_ones_own);
+    tcase_add_test(tests, keys_that_never_arrive_are_refused);
     tcase_add_test(tests, they_are_what_the_screen_says);
     tcase_add_test(tests, the_help_scrolls_and_comes_back);
     tcase_add_test(tests, an_unknown_action_has_its_nearest);
     tcase_add_test(tests, the_help_names_the_actions);
+    tcase_add_test(tests, the_palette_knows_other_words);
     tcase_add_test(tests, the_palette_finds_and_does);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

@@ -27,6 +27,7 @@ static struct state_run *add(void)
     snprintf(run->devices, sizeof run->devices, "cpu:0");
     run->batch = run->lr = run->epochs = run->epochs_done = NAN;
     run->test_acc = run->best_acc = run->s_per_epoch = run->samples_per_s = NAN;
+    run->speed_up = run->train_rows = run->test_rows = NAN;
     run->started_at = run->submitted_at = run->ended_at = NAN;
     state.runs_version++;
     return run;
@@ -133,17 +134,19 @@ START_TEST(devices_sort_by_their_number)
 }
 END_TEST
 
-START_TEST(speed_up_is_against_the_first_alike)
+START_TEST(speed_up_and_rows)
 {
-    static const double speed[] = {100, 1000, 150, 500, NAN};
-    for (int i = 0; i < 5; i++) {
+    static const double values[] = {1, 1.87, NAN, 0.5};
+    for (int i = 0; i < 4; i++) {
         struct state_run *run = add();
-        run->samples_per_s = speed[i];
-        /* The second and fourth are another network: 1.0 and 0.5 of their first. */
-        snprintf(run->model, sizeof run->model, "%s", i == 1 || i == 3 ? "resnet18" : "smallnet");
+        run->speed_up = run->train_rows = values[i];
     }
     sort_by(RUN_COLUMN_SPEED_UP, false);
-    expect("3 2 1 4 5");
+    expect("2 1 4 3");
+    sort_by(RUN_COLUMN_ROWS, true);
+    expect("4 1 2 3");
+    filter("rows<1");
+    expect("4");
 }
 END_TEST
 
@@ -272,7 +275,7 @@ int main(void)
     tcase_add_test(tests, equal_figures_stay_newest_first);
     tcase_add_test(tests, texts_sort_without_case_and_empty_ones_last);
     tcase_add_test(tests, devices_sort_by_their_number);
-    tcase_add_test(tests, speed_up_is_against_the_first_alike);
+    tcase_add_test(tests, speed_up_and_rows);
     tcase_add_test(tests, the_list_follows_what_changes);
     tcase_add_test(tests, columns_come_one_after_the_other);
     tcase_add_loop_test(tests, filters_find, 0, (int)(sizeof filters / sizeof filters[0]));

@@ -65,12 +65,27 @@ END_TEST
 START_TEST(a_choice_is_seen_among_many)
 {
     replay_recording(&replay, "train-16", 0);
-    ck_assert(on_screen("[ ] cpu:9"));
+    ck_assert(on_screen("[ ]>cpu:9"));
     for (int i = 0; i < 9; i++)
         replay_keys(&replay, "<Down>");
     replay_keys(&replay, " ");
-    ck_assert(on_screen("[x] cpu:9"));
+    ck_assert(on_screen("[x]>cpu:9"));
     ck_assert_int_eq(form_device_count(&replay.ui.form, &replay.ui.state), 2);
+}
+END_TEST
+
+/* Training now and being used next are two things. */
+START_TEST(what_trains_is_not_what_is_ticked)
+{
+    tell_load(0.5, false);
+    ck_assert(on_screen("[x] cpu:0"));
+    tell_load(0.5, true);
+    ck_assert(on_screen("[x]>cpu:0"));
+    ck_assert(on_screen("cpu:0 trains now (>), and is ticked for the next run"));
+    replay_keys(&replay, "+<Home> ");
+    ck_assert(on_screen("[ ]>cpu:0"));
+    ck_assert(on_screen("cpu:0 trains now (>), but is not ticked for the next run"));
+    ck_assert(on_screen("[x] cpu:1"));
 }
 END_TEST
 
@@ -286,6 +301,7 @@ int main(void)
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, the_cursor_walks_through_all_devices_in_order);
     tcase_add_test(tests, a_choice_is_seen_among_many);
+    tcase_add_test(tests, what_trains_is_not_what_is_ticked);
     tcase_add_test(tests, rows_are_added_up_where_they_are_divided);
     tcase_add_test(tests, load_has_three_styles);
     tcase_add_test(tests, past_loads_never_move);

@@ -134,6 +134,23 @@ START_TEST(stop_ends_a_pause)
 }
 END_TEST
 
+static void check_rows(struct recorder *recorder, const struct run_progress *progress)
+{
+    (void)recorder;
+    for (int i = 0; i < progress->device_count && progress->phase != PHASE_PREPARE; i++)
+        ck_assert_int_eq(progress->devices[i].rows, 15);
+}
+
+/* The last step of each epoch, and with it the evaluation after it, has 10 rows. */
+START_TEST(snapshots_have_the_rows_of_a_full_step)
+{
+    recorder_init(&rec, LINEAR "devices=cpu:0-1");
+    rec.on_progress = check_rows;
+    ck_assert_msg(recorder_run(&rec), "%s", rec.err.text);
+    ck_assert_int_eq(rec.phases[PHASE_EVAL], 2);
+}
+END_TEST
+
 START_TEST(snapshots_follow_the_phases)
 {
     run_ok(LINEAR "devices=cpu:0-2");
@@ -166,6 +183,7 @@ int main(void)
     tcase_add_test(tcase, stop_cuts_an_evaluation_short);
     tcase_add_test(tcase, pause_and_resume);
     tcase_add_test(tcase, stop_ends_a_pause);
+    tcase_add_test(tcase, snapshots_have_the_rows_of_a_full_step);
     tcase_add_test(tcase, snapshots_follow_the_phases);
     return run_suites(suite, NULL);
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "spec/spec.h"
+
+/*
+ * A digest of the settings that have to be the same in runs that are compared; 0: memory ran out.
+ * Left out are those that a comparison looks at by themselves (network, data, devices, batch,
+ * learning rate, ...) and those that do not change what a step does. Of 32 bits.
+ */
+unsigned long spec_likeness(const struct spec *spec);
