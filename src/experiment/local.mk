@@ -4,6 +4,7 @@ libui_a_SOURCES += \
 	%D%/noted.c %D%/noted.h \
 	%D%/outcome.c %D%/outcome.h \
 	%D%/plan.c %D%/plan.h \
+	%D%/predict.c %D%/predict.h \
 	%D%/range.c %D%/range.h \
 	%D%/sentence.c %D%/sentence.h \
 	%D%/series.c %D%/series.h \
