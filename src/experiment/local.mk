@@ -1,4 +1,5 @@
 libui_a_SOURCES += \
+	%D%/forecast.c %D%/forecast.h \
 	%D%/loss.c %D%/loss.h \
 	%D%/measure.c %D%/measure.h \
 	%D%/noted.c %D%/noted.h \

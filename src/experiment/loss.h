@@ -27,6 +27,9 @@ void losses_of_strategy(const struct outcome *slow, const struct outcome *fast,
  */
 void losses_largest(const struct loss losses[CAUSES], int *first, int *second);
 
+/* "all-reduce" */
+const char *loss_name(enum cause cause);
+
 /* What devices are that divide their work by this strategy: " as a pipeline"; "" for rows. */
 const char *loss_of_what(enum strategy strategy);
 
