@@ -128,9 +128,10 @@ static void fit_hiding(const struct predict_model *model, double h, struct fit *
     fit->s = ones > 0 ? alone / ones : 0;
     for (int i = 0; i < model->count; i++) {
         const struct predict_point *point = &model->points[i];
+        const double exposed = fmax(0, point->sync_s - fit->s);
         if (point->devices > 1 && point->network_s > 0)
-            measured = fmax(measured, (point->network_s - fmax(0, point->sync_s - fit->s)) /
-                                          compute_of(fit, point->rows));
+            measured =
+                fmax(measured, fmax(0, point->network_s - exposed) / compute_of(fit, point->rows));
     }
     fit->h = measured >= 0 ? measured : model->overlaps ? h : 0;
     fit->m = fit->u = 1;

@@ -181,6 +181,10 @@ START_TEST(a_network_is_measured)
     const struct predicted_step step = predict_step(&model, 8, 64);
     ck_assert_double_eq_tol(step.sync_s, 1e-3 + 7e-3 - hidden, 1e-6);
     ck_assert_double_eq_tol(step.compute_s, compute, 1e-6);
+    /* Hosts that wait for longer than sums are under way hide nothing. */
+    for (int i = 1; i < model.count; i++)
+        model.points[i].network_s = 0.9 * (model.points[i].sync_s - 1e-3);
+    ck_assert_double_eq_tol(predict_step(&model, 8, 64).sync_s, 1e-3 + 7 * 0.9e-3, 1e-6);
 }
 END_TEST
 
