@@ -266,6 +266,17 @@ static struct spread spread_from(double middle, double low, double high)
     return (struct spread){.count = 2, .mean = middle, .median = middle, .low = low, .high = high};
 }
 
+/*
+ * The rate of a device as runs tell it, which is a mean over windows, by that of the base: steps
+ * are as long as the median epoch says.
+ */
+static double device_rate(const struct outcome *base, double rows, double compute_s)
+{
+    const double step_s = base->rows * base->devices / base->samples_per_s.median;
+    const double base_s = step_s * (1 - base->sync_share - base->wait_share);
+    return base->device_rate * (rows / compute_s) / (base->rows / base_s);
+}
+
 /* As if it had been measured. */
 static void fill_outcome(const struct forecast_basis *basis, const struct predicted_step *step,
                          struct forecast *forecast)
@@ -290,7 +301,7 @@ static void fill_outcome(const struct forecast_basis *basis, const struct predic
         .epochs = NAN,
         .sync_share = step->sync_s / step->step_s,
         .wait_share = step->wait_s / step->step_s,
-        .device_rate = rows / step->compute_s,
+        .device_rate = device_rate(basis->base, rows, step->compute_s),
         .rows = rows,
         .memory = NAN,
         .step_bytes = NAN,
@@ -317,7 +328,8 @@ bool forecast_make(const struct forecast_basis *basis, int count, struct forecas
     fill_outcome(basis, &step, forecast);
     losses_of_devices(&forecast->outcome, basis->base, basis->cores, losses);
     losses_largest(losses, &first, &second);
-    forecast->limit = first < 0 ? CAUSES : (enum cause)first;
+    forecast->limit =
+        first < 0 || forecast->outcome.efficiency >= WELL_SCALED ? CAUSES : (enum cause)first;
     return true;
 }
 

@@ -7,6 +7,9 @@
 
 /* Where devices lose time, and how that is said. Pure. */
 
+/* Above this efficiency no cause is named. */
+#define WELL_SCALED 0.9
+
 enum cause { CAUSE_CORES, CAUSE_SYNC, CAUSE_WAIT, CAUSE_INPUT, CAUSE_SLOWER, CAUSES };
 
 struct loss {

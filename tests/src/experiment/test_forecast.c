@@ -131,6 +131,24 @@ START_TEST(strong_scaling_is_foreseen)
 }
 END_TEST
 
+/* No cause is named that a measured run would not be told to have. */
+START_TEST(what_scales_well_has_no_limit)
+{
+    ck_assert(device_list_parse("cpu:0", &at.spec.devices, &at.err));
+    ck_assert(study_fixture_plan(&at, (struct study_request){.settings = {{"batch", "128,256"}}}));
+    measure_all();
+    /* Windows may say another rate than epochs, as on a busy machine. */
+    for (int i = 0; i < EPOCHS; i++)
+        runs[1].measure.epochs[i].device_rate *= 1.2;
+    ck_assert_msg(foresee("2", "40GB/s"), "%s", at.err.text);
+    ck_assert_int_eq(asked.forecasts[0].limit, CAUSES);
+    ck_assert_ptr_nonnull(
+        strstr(forecast_sentence(&asked.basis, &asked.forecasts[0], text, sizeof text),
+               "; nothing limits"));
+    ck_assert_double_eq_tol(asked.forecasts[0].outcome.device_rate, 1.2 * 128 / compute_s(128), 1);
+}
+END_TEST
+
 START_TEST(weak_scaling_is_foreseen)
 {
     ck_assert(
@@ -139,7 +157,7 @@ START_TEST(weak_scaling_is_foreseen)
     ck_assert_msg(foresee("4,8", NULL), "%s", at.err.text);
     check_forecast(0, 4, 1024);
     check_forecast(1, 8, 2048);
-    ck_assert_int_eq(asked.forecasts[1].limit, CAUSE_SYNC);
+    ck_assert_int_eq(asked.forecasts[1].limit, CAUSES);
 }
 END_TEST
 
@@ -318,6 +336,7 @@ Suite *forecast_suite(void)
 {
     const TTest *const tests[] = {
         strong_scaling_is_foreseen,
+        what_scales_well_has_no_limit,
         weak_scaling_is_foreseen,
         what_was_measured_is_predicted_without_it,
         two_batches_of_one_device_and_a_link_are_enough,
