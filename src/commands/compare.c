@@ -17,6 +17,7 @@
 #include "spec/json.h"
 #include "study/export.h"
 #include "study/file.h"
+#include "study/forecast.h"
 #include "study/json.h"
 #include "study/print.h"
 #include "study/train.h"
@@ -40,23 +41,31 @@ static bool print_csv(const struct study_table *table, struct error *err)
     return ok;
 }
 
-/* What was measured in the form that was asked for, and the picture. */
+/* What was measured in the form that was asked for, and the picture; all the same where it is not
+ * enough to predict from, which is said last. */
 static bool give_out(struct invocation *invocation, const struct study *study,
-                     const struct study_run *runs, struct error *err)
+                     const struct study_run *runs, struct study_forecast *forecast,
+                     struct error *err)
 {
     struct study_table *table = calloc(1, sizeof *table);
+    struct error fault = ERROR_INIT;
     const char *picture = invocation_value(invocation, "svg");
-    bool ok = table ? study_tabulate(study, runs, table, err) : error_memory(err, "table");
+    bool ok = (table || error_memory(err, "table")) && study_tabulate(study, runs, table, err);
+    if (ok && !study_forecast_make(forecast, table, &fault))
+        forecast->count = 0;
     if (ok && invocation_has(invocation, "json"))
-        ok = print_json_made(study_table_json(table, runs), "table", err);
+        ok = print_json_made(study_forecast_put(forecast, study_table_json(table, runs)), "table",
+                             err);
     else if (ok && invocation_has(invocation, "csv"))
         ok = print_csv(table, err);
     else if (ok)
-        ok = study_print_table(table, err);
+        ok = study_print_table(table, err) && study_forecast_print(forecast, err);
     if (ok && picture)
         ok = write_svg(table, picture, err);
     free(table);
-    return ok;
+    if (ok)
+        *err = fault;
+    return ok && fault.kind == ERROR_NONE;
 }
 
 /* Where the lines go; NULL: there is a live one on standard output. */
@@ -81,7 +90,8 @@ static void say_left(const struct study *study, enum study_ending ending, bool h
 }
 
 /* Train what the study lacks, and print what it measured. */
-static bool train(struct invocation *invocation, struct study *study, struct error *err)
+static bool train(struct invocation *invocation, struct study *study,
+                  struct study_forecast *forecast, struct error *err)
 {
     struct run_source source = {.client = NULL};
     struct study_run *runs = NULL;
@@ -97,7 +107,7 @@ static bool train(struct invocation *invocation, struct study *study, struct err
             error_prefix(err, "comparison %s (--resume %s continues it)", study->id, study->id);
     }
     if (ok)
-        ok = give_out(invocation, study, runs, err);
+        ok = give_out(invocation, study, runs, forecast, err);
     if (ok)
         say_left(study, ending, lines != stderr);
     study_runs_free(study, runs);
@@ -129,42 +139,47 @@ static bool advise_warmup(struct client *client, const struct study *study, stru
     return ok;
 }
 
-static bool start(struct invocation *invocation, struct error *err)
+static bool start(struct invocation *invocation, struct study_forecast *forecast, struct error *err)
 {
     struct client *client = NULL;
     struct study study = {.variant_count = 0};
     struct study_lock lock = STUDY_LOCK_INIT;
     bool ok = session_open(&invocation->remote, &client, err) &&
               study_of_options(invocation, client, &study, err) &&
-              advise_warmup(client, &study, err) && study_claim(&study, &lock, err) &&
-              study_save(&study, err) && train(invocation, &study, err);
+              study_forecast_check(forecast, &study, err) && advise_warmup(client, &study, err) &&
+              study_claim(&study, &lock, err) && study_save(&study, err) &&
+              train(invocation, &study, forecast, err);
     study_release(&lock);
     study_free(&study);
     client_close(client);
     return ok;
 }
 
-static bool resume(struct invocation *invocation, const char *id, struct error *err)
+static bool resume(struct invocation *invocation, const char *id, struct study_forecast *forecast,
+                   struct error *err)
 {
     struct client *client = NULL;
     struct study study = {.variant_count = 0};
     struct study_lock lock = STUDY_LOCK_INIT;
     bool ok = study_take(id, &lock, err) && study_load(id, &study, err) &&
-              session_open(&invocation->remote, &client, err) && train(invocation, &study, err);
+              study_forecast_check(forecast, &study, err) &&
+              session_open(&invocation->remote, &client, err) &&
+              train(invocation, &study, forecast, err);
     study_release(&lock);
     study_free(&study);
     client_close(client);
     return ok;
 }
 
-static bool show(struct invocation *invocation, const char *id, struct error *err)
+static bool show(struct invocation *invocation, const char *id, struct study_forecast *forecast,
+                 struct error *err)
 {
     struct study study = {.variant_count = 0};
     struct run_source source = {.client = NULL};
     struct study_run *runs = NULL;
     bool ok = study_load(id, &study, err) && run_source_open(&source, err) &&
               study_source_runs(&source, &study, &runs, err) &&
-              give_out(invocation, &study, runs, err);
+              give_out(invocation, &study, runs, forecast, err);
     study_runs_free(&study, runs);
     run_source_close(&source);
     study_free(&study);
@@ -290,7 +305,8 @@ static bool list(struct invocation *invocation, struct error *err)
 /* Options that only make sense for a new comparison. */
 static bool check_alone(struct invocation *invocation, const char *name, struct error *err)
 {
-    static const char *const allowed[] = {"resume", "show", "list", "json", "csv", "svg", NULL};
+    static const char *const allowed[] = {"resume", "show", "list",    "json", "csv",
+                                          "svg",    "link", "predict", NULL};
     const struct option *options = invocation->command->options;
     for (size_t i = 0; options[i].name; i++) {
         bool known = false;
@@ -307,8 +323,14 @@ static bool run(struct invocation *invocation, struct error *err)
 {
     static const char *const modes[] = {"resume", "show", "list", "lr-range"};
     const char *mode = NULL;
+    struct study_forecast forecast;
     if (invocation_has(invocation, "json") && invocation_has(invocation, "csv"))
         return error_set(err, ERROR_USAGE, "--json and --csv exclude each other");
+    if (invocation_has(invocation, "predict") && invocation_has(invocation, "csv"))
+        return error_set(err, ERROR_USAGE, "--csv has no predictions: --json has them");
+    if (!study_forecast_read(&forecast, invocation_value(invocation, "predict"),
+                             invocation_value(invocation, "link"), err))
+        return false;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (!invocation_has(invocation, modes[i]))
             continue;
@@ -317,7 +339,7 @@ static bool run(struct invocation *invocation, struct error *err)
         mode = modes[i];
     }
     if (!mode)
-        return start(invocation, err);
+        return start(invocation, &forecast, err);
     if (strcmp(mode, "lr-range") == 0)
         return try_range(invocation, err);
     if (!check_alone(invocation, mode, err))
@@ -325,7 +347,8 @@ static bool run(struct invocation *invocation, struct error *err)
     if (strcmp(mode, "list") == 0)
         return list(invocation, err);
     const char *id = invocation_value(invocation, mode);
-    return strcmp(mode, "show") == 0 ? show(invocation, id, err) : resume(invocation, id, err);
+    return strcmp(mode, "show") == 0 ? show(invocation, id, &forecast, err)
+                                     : resume(invocation, id, &forecast, err);
 }
 
 static const struct option options[] = {
@@ -338,6 +361,8 @@ static const struct option options[] = {
      "the same batch, or batch and lr in proportion to the devices [strong]"},
     {"repeats", OPTION_VALUE, "N", "runs of each, with fresh seeds, interleaved [1]"},
     {"target-acc", OPTION_VALUE, "X", "also measure the seconds to this test accuracy"},
+    {"predict", OPTION_VALUE, "N,...", "the speed of numbers of devices that are not trained"},
+    {"link", OPTION_VALUE, "SPEED", "for it: what the devices' link carries, such as 450GB/s"},
     {"lr-range", OPTION_VALUE, "X:Y", "one short run in which lr rises, and a rate to try"},
     OPTIONS_PLACE,
     OPTIONS_PACE,

@@ -309,9 +309,10 @@ static bool take_rates(const char *text, struct range_run *test, struct error *e
 static bool check_options(struct invocation *invocation, struct error *err)
 {
     static const char *const without[] = {
-        "devices-counts", "devices-list", "strategies", "scaling",    "hosts-counts", "repeats",
-        "target-acc",     "lr",           "warmup",     "epochs",     "lr-schedule",  "svg",
-        "test-rows",      "validation",   "patience",   "stop-at-acc"};
+        "devices-counts", "devices-list", "strategies",  "scaling",    "hosts-counts",
+        "repeats",        "predict",      "link",        "target-acc", "lr",
+        "warmup",         "epochs",       "lr-schedule", "svg",        "test-rows",
+        "validation",     "patience",     "stop-at-acc"};
     const struct option *options = invocation->command->options;
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
         if (invocation_value(invocation, without[i]))

@@ -159,6 +159,16 @@ void losses_largest(const struct loss losses[CAUSES], int *first, int *second)
         *second = -1;
 }
 
+const char *loss_name(enum cause cause)
+{
+    static const char *const names[CAUSES] = {[CAUSE_CORES] = "sharing cores",
+                                              [CAUSE_SYNC] = "all-reduce",
+                                              [CAUSE_WAIT] = "waiting for each other",
+                                              [CAUSE_INPUT] = "input",
+                                              [CAUSE_SLOWER] = "slower computing"};
+    return names[cause];
+}
+
 const char *loss_of_what(enum strategy strategy)
 {
     return strategies[strategy].as;

@@ -7,6 +7,9 @@
 
 /* Where devices lose time, and how that is said. Pure. */
 
+/* Above this efficiency no cause is named. */
+#define WELL_SCALED 0.9
+
 enum cause { CAUSE_CORES, CAUSE_SYNC, CAUSE_WAIT, CAUSE_INPUT, CAUSE_SLOWER, CAUSES };
 
 struct loss {
@@ -26,6 +29,9 @@ void losses_of_strategy(const struct outcome *slow, const struct outcome *fast,
  * The largest loss, and the second where it is not much less; -1: none that is worth naming.
  */
 void losses_largest(const struct loss losses[CAUSES], int *first, int *second);
+
+/* "all-reduce" */
+const char *loss_name(enum cause cause);
 
 /* What devices are that divide their work by this strategy: " as a pipeline"; "" for rows. */
 const char *loss_of_what(enum strategy strategy);

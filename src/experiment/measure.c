@@ -97,6 +97,7 @@ void measure_read_devices(struct measure *measure, const json_t *run)
         measure->memory = fmax(measure->memory, json_number_value(json_array_get(memory, i)));
     if (measure->memory > 0 && bytes >= 0)
         measure->step_bytes = bytes;
+    measure->gradient_bytes = sizeof(float) * member_positive(run, "params");
 }
 
 void measure_free(struct measure *measure)

@@ -30,9 +30,10 @@ struct measured_time {
 struct measure {
     struct measured_epoch *epochs; /* owned */
     int count, capacity;
-    bool validated;    /* on rows that are kept for it, not on the test rows */
-    double memory;     /* bytes, of the device that needs most; 0: not known, nor is the next */
-    double step_bytes; /* that its devices tell each other in a step */
+    bool validated;        /* on rows that are kept for it, not on the test rows */
+    double memory;         /* bytes, of the device that needs most; 0: not known, nor is the next */
+    double step_bytes;     /* that its devices tell each other in a step */
+    double gradient_bytes; /* of the network; 0: not known */
 };
 
 /* Add an "epoch" event; one of the same number is replaced. False: memory ran out. */

@@ -57,6 +57,8 @@ static void add_run(struct means *means, const struct measure *run)
 
 static void take_devices(struct outcome *outcome, const struct measure *run)
 {
+    if (run->gradient_bytes > 0)
+        outcome->gradient_bytes = run->gradient_bytes;
     if (!(run->memory > 0))
         return;
     outcome->memory = fmax(outcome->memory, run->memory); /* of which one may be NAN */
@@ -82,8 +84,8 @@ bool outcome_make(struct outcome *outcome, const struct measure *const *runs, in
 {
     struct means means = {.epochs = {.count = 0}};
     size_t room = (size_t)count + 1;
-    *outcome =
-        (struct outcome){.s_per_epoch = spread_of(NULL, 0), .memory = NAN, .step_bytes = NAN};
+    *outcome = (struct outcome){
+        .s_per_epoch = spread_of(NULL, 0), .memory = NAN, .step_bytes = NAN, .gradient_bytes = NAN};
     for (int i = 0; i < count; i++) {
         room += (size_t)runs[i]->count;
         outcome->warm_up |= measure_is_warm_up(runs[i]);

@@ -27,6 +27,7 @@ struct outcome {
     double device_rate, rows; /* as in measure.h, means over the runs */
     double memory;            /* bytes, of the device that needs most in any run */
     double step_bytes;        /* that the devices tell each other in a step */
+    double gradient_bytes;    /* of the network: what an all-reduce sums */
     double network_share; /* of training: sums over hosts are under way; NAN: there is one host */
     double network_speed; /* bytes per second that each host sends meanwhile */
     /* Against a base: */

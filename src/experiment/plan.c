@@ -145,10 +145,7 @@ static bool plan_strategies(struct study *study, const struct study_request *req
 /* "2 devices", "2 hosts" */
 static const char *label_of(const struct device_list *devices, struct figure *text)
 {
-    int hosts = 0;
-    for (int i = 0; i < devices->count; i++)
-        hosts += *devices->id[i].host &&
-                 (i == 0 || strcmp(devices->id[i].host, devices->id[i - 1].host) != 0);
+    const int hosts = sweep_hosts(devices);
     if (hosts == 0)
         return study_devices(devices->count, text);
     snprintf(text->text, sizeof text->text, "%d host%s", hosts, plural(hosts));

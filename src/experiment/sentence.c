@@ -12,9 +12,6 @@
 #include "experiment/loss.h"
 #include "spec/names.h"
 
-/* Above this efficiency no cause is named. */
-#define WELL_SCALED 0.9
-
 static bool overlap(const struct spread *a, const struct spread *b)
 {
     return a->low <= b->high && b->low <= a->high;

@@ -39,6 +39,15 @@ int sweep_host_cpus(const struct device_list *devices)
     return most;
 }
 
+int sweep_hosts(const struct device_list *devices)
+{
+    int hosts = 0;
+    for (int i = 0; i < devices->count; i++)
+        hosts += *devices->id[i].host &&
+                 (i == 0 || strcmp(devices->id[i].host, devices->id[i - 1].host) != 0);
+    return hosts;
+}
+
 bool sweep_prepare(struct spec *spec, int cpus, int cores, struct error *err)
 {
     if (cpus > 0 && spec->cpu_threads == 0 && spec->thread_count == 0)

@@ -36,6 +36,8 @@ int sweep_counts(int most, int counts[SWEEP_RUNS]);
 int sweep_cpus(const struct device_list *devices);
 /* The most of them that share a host's cores. */
 int sweep_host_cpus(const struct device_list *devices);
+/* On how many hosts they are; 0: they name none. */
+int sweep_hosts(const struct device_list *devices);
 
 /*
  * Prepare a spec for runs on up to `cpus` CPU devices. These divide the machine's cores, and a run

@@ -17,7 +17,7 @@
 /* Of the picture, in its units. */
 enum { WIDTH = 960, HEIGHT = 450, PANEL_TOP = 40, PANEL_HEIGHT = 375 };
 
-static json_t *spread_json(const struct spread *spread)
+json_t *study_spread_json(const struct spread *spread)
 {
     return json_pack("{s:i, s:o, s:o, s:o, s:o}", "count", spread->count, "median",
                      json_finite(spread->median), "mean", json_finite(spread->mean), "min",
@@ -36,14 +36,15 @@ static json_t *row_json(const struct study_row *row)
         variant->devices > 0 ? json_integer(variant->devices) : json_null(), "strategy",
         strategy_name(variant->strategy), "batch", (json_int_t)variant->batch, "lr", variant->lr,
         "done", row->done, "failed", row->failed, "missing", row->missing, "s_per_epoch",
-        spread_json(&outcome->s_per_epoch), "samples_per_s", spread_json(&outcome->samples_per_s),
-        "speed_up", json_finite(outcome->speed_up), "efficiency", json_finite(outcome->efficiency),
-        "sync_share", json_finite(outcome->sync_share), "wait_share",
-        json_finite(outcome->wait_share), "device_samples_per_s", json_finite(outcome->device_rate),
-        "device_rows", json_finite(outcome->rows), "sync_bytes_per_step",
-        json_finite(outcome->step_bytes), "memory_most", json_finite(outcome->memory), "test_acc",
-        spread_json(&outcome->test_acc), "target_s", spread_json(&row->outcome.target_s), "spec",
-        variant->spec);
+        study_spread_json(&outcome->s_per_epoch), "samples_per_s",
+        study_spread_json(&outcome->samples_per_s), "speed_up", json_finite(outcome->speed_up),
+        "efficiency", json_finite(outcome->efficiency), "sync_share",
+        json_finite(outcome->sync_share), "wait_share", json_finite(outcome->wait_share),
+        "device_samples_per_s", json_finite(outcome->device_rate), "device_rows",
+        json_finite(outcome->rows), "sync_bytes_per_step", json_finite(outcome->step_bytes),
+        "memory_most", json_finite(outcome->memory), "test_acc",
+        study_spread_json(&outcome->test_acc), "target_s",
+        study_spread_json(&row->outcome.target_s), "spec", variant->spec);
 }
 
 /* Of the epochs that count. */

@@ -9,6 +9,9 @@
 /* One object with all there is: the table's rows, and every run with its samples. */
 json_t *study_table_json(const struct study_table *table, const struct study_run *runs);
 
+/* Count, median, mean, minimum and maximum; NULL: memory ran out. */
+json_t *study_spread_json(const struct spread *spread);
+
 /* A line per variant, with a line of names above. Empty: not known. */
 void study_table_csv(const struct study_table *table, struct text *out);
 

@@ -29,6 +29,7 @@ import program  # noqa: E402
 BUILD = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.join(BUILD, "dpartui")
 PATIENCE = 90.0
+CORES = len(os.sched_getaffinity(0))
 TINY = ["--model", "linear", "--data", "glyphs", "--train-rows", "256", "--test-rows", "64",
         "--batch", "64", "--epochs", "2"]
 # Enough steps to interfere: seconds, also with sanitizers, with which a step takes five times as long.
@@ -414,6 +415,29 @@ class Compare(unittest.TestCase):
         self.assertEqual(len(self.runs()), 4)
         self.assertEqual([run["state"] for run in found["runs"]], ["done"] * 4)
 
+    @unittest.skipIf(CORES < 2, "a second CPU device needs a core of its own")
+    def test_two_devices_are_predicted_from_one(self):
+        found = self.figures(*TINY, "--devices", "cpu:0", "--cpu-threads", "1", "--batch",
+                             "32,64", "--epochs", "3", "--predict", "2", "--link", "5GB/s")
+        self.assertEqual([row["batch"] for row in found["rows"]], [32, 64])
+        one, = found["predictions"]
+        self.assertEqual([one[name] for name in ("count", "device_count", "batch", "device_rows")],
+                         [2, 2, 64, 32])
+        for speed in (one["s_per_epoch"], one["samples_per_s"]):
+            self.assertLess(speed["min"], speed["median"])
+            self.assertLess(speed["median"], speed["max"])
+        self.assertAlmostEqual(one["efficiency"], one["speed_up"] / 2)
+        self.assertRegex(one["sentence"], r"^Predicted for 2 devices: .* s/epoch .*; .* limits$")
+        self.assertIn("at 5.00GB/s, after the backward pass", found["assumptions"])
+        # The same later, for people; and what cannot be is said last.
+        shown = self.compare("--show", "1", "--predict", "2", "--link", "5GB/s").stdout
+        self.assertIn("\npredicted, not measured:\nDEVICES  BATCH  ROWS  S/EPOCH", shown)
+        self.assertIn(one["sentence"] + ".\n", shown)
+        done = self.compare("--show", "1", "--predict", "2", status=2)
+        self.assertIn("comparison 1: batch", done.stdout)
+        self.assertRegex(done.stderr, "^dpartui: --predict 2: no all-reduce was measured: .*\n$")
+        self.assertNotIn("predictions", self.figures("--show", "1"))
+
     def test_a_run_that_was_never_written_down_is_found(self):
         self.figures(*TINY, "--devices-counts", "1,2")
         path = os.path.join(self.folder, "dpartui/comparisons/1.json")
@@ -505,6 +529,18 @@ class Compare(unittest.TestCase):
                               (["--lr-range", "1e-4:1", "--max-steps", "3"], "at least 20 steps"),
                               (["--lr-range", "1e-4:1", "--batch", "64,128"], "several values"),
                               (["--lr-range", "1e-4:1", "--list"], "exclude"),
+                              (["--predict", "1"], "whole numbers from 2 to 64"),
+                              (["--predict", "2", "--link", "5"], "must be a speed"),
+                              (["--link", "5GB/s"], "is for --predict"),
+                              (["--predict", "2", "--csv"], "--csv has no predictions"),
+                              (["--predict", "2", "--lr", "0.1,0.2"], "let nothing else vary"),
+                              (["--predict", "2", "--epochs", "1"], "train --epochs 2 or more"),
+                              (["--predict", "2", "--epochs", "2", "--devices-counts", "1"],
+                               "train on another number of devices, too"),
+                              (["--predict", str(CORES + 1), "--epochs", "2", "--devices-list",
+                                "cpu:0;cpu:0-1", "--cpu-threads", "1"],
+                               f"would share {CORES} core"),
+                              (["--predict", "2", "--lr-range", "1e-4:1"], "no meaning"),
                               (["--save", "x"], "no option")):
             done = self.dpartui("compare", *options)
             self.assertEqual(done.returncode, 2, options)

@@ -46,7 +46,7 @@ static const struct {
     [FORM_STOP_AT_ACC] = {"stop-at-acc", "stop acc"},
     [FORM_DTYPE] = {"dtype", NULL},
     [FORM_CHECKPOINTS] = {"checkpoint-every", "checkpts"},
-    [FORM_NOISE_EVERY] = "noise-every",
+    [FORM_NOISE_EVERY] = {"noise-every", "noise"},
     [FORM_DETERMINISTIC] = {"deterministic", "determin."},
     [FORM_CPU_THREADS] = {"cpu-threads", "threads"},
     [FORM_SEED] = {"seed", NULL},

@@ -216,6 +216,14 @@ const struct series_row *comparison_rival(const struct comparison *comparison,
     return rival;
 }
 
+bool comparison_foresee(const struct ui *ui, const struct series *series,
+                        struct forecast_basis *basis, struct forecast *forecast)
+{
+    struct error ignored = ERROR_INIT; /* what is missing is for those who asked */
+    forecast_of_series(basis, series, comparison_cores(ui));
+    return basis->count > 0 && forecast_make(basis, 2 * forecast_most(basis), forecast, &ignored);
+}
+
 int comparison_lines(const struct comparison *comparison)
 {
     int lines = 0;

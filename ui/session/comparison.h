@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "experiment/forecast.h"
 #include "experiment/series.h"
 #include "experiment/study.h"
 #include "ui/state/state.h"
@@ -72,6 +73,9 @@ const struct series_row *comparison_row(const struct comparison *comparison, int
 const struct series_row *comparison_rival(const struct comparison *comparison,
                                           const struct series *series,
                                           const struct series_row *row);
+/* Twice as many devices as a series has, where its runs say enough; the basis points into it. */
+bool comparison_foresee(const struct ui *ui, const struct series *series,
+                        struct forecast_basis *basis, struct forecast *forecast);
 /* The line in focus: that of the selected run, the one the keys moved to where it has two; or -1.
  */
 int comparison_line(const struct ui *ui, const struct comparison *comparison);

@@ -19,7 +19,7 @@
  * and sweeps that train what is missing.
  */
 
-enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 4, NOTE_ROWS = 6 };
+enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 5, NOTE_ROWS = 6 };
 
 /* The text between table and chart. */
 struct notes {
@@ -146,6 +146,21 @@ static int notes_rows(const struct notes *notes, int columns)
     for (int i = 0; i < notes->count; i++)
         rows += note_rows(notes, i, columns);
     return rows;
+}
+
+/* What is predicted, where that leaves room for the whole table and a chart. */
+static void say_forecast(const struct ui *ui, const struct comparison *comparison, struct rect area,
+                         struct notes *notes)
+{
+    const struct series *series = NULL;
+    struct forecast_basis basis;
+    struct forecast forecast;
+    row_in_question(ui, comparison, &series);
+    if (!comparison_foresee(ui, series, &basis, &forecast))
+        return;
+    forecast_sentence(&basis, &forecast, note(notes, STYLE_LABEL), NOTE_SIZE);
+    if (compare_table_rows(comparison) + notes_rows(notes, area.w) + CHART_LEAST > area.h)
+        notes->count--;
 }
 
 static void draw_notes(const struct notes *notes, struct surface *surface, struct rect area)
@@ -285,6 +300,7 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     if (--area.h == 0)
         return true;
     make_notes(ui, &comparison, &notes);
+    say_forecast(ui, &comparison, area, &notes);
     return area.w >= WIDE && comparison_says_something(&comparison)
                ? draw_wide(ui, &comparison, &notes, surface, area, err)
                : draw_stack(ui, &comparison, &notes, surface, area, err);

@@ -292,6 +292,8 @@ complete -c dpartui -n "__dpartui_command 'compare'" -l strategies -x -a "(__dpa
 complete -c dpartui -n "__dpartui_command 'compare'" -l scaling -x -a "(__dpartui_offer '' '' '' 'strong' 'weak')" -d 'the same batch, or batch and lr in proportion to the devices [strong]'
 complete -c dpartui -n "__dpartui_command 'compare'" -l repeats -x -d 'runs of each, with fresh seeds, interleaved [1]'
 complete -c dpartui -n "__dpartui_command 'compare'" -l target-acc -x -d 'also measure the seconds to this test accuracy'
+complete -c dpartui -n "__dpartui_command 'compare'" -l predict -x -d 'the speed of numbers of devices that are not trained'
+complete -c dpartui -n "__dpartui_command 'compare'" -l link -x -d 'for it: what the devices\' link carries, such as 450GB/s'
 complete -c dpartui -n "__dpartui_command 'compare'" -l lr-range -x -d 'one short run in which lr rises, and a rate to try'
 complete -c dpartui -n "__dpartui_command 'compare'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'network, by name or from a model description'
 complete -c dpartui -n "__dpartui_command 'compare'" -l data -x -a "(__dpartui_offer '' '/' '' 'fashion-mnist' 'mnist' 'cifar10' 'glyphs' 'random:')" -d 'fashion-mnist, mnist, cifar10, glyphs, random:ROWSxCOLUMNS, a folder or .npz'

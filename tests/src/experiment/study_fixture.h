@@ -21,3 +21,4 @@ bool study_fixture_plan(struct study_fixture *fixture, struct study_request requ
 Suite *study_table_suite(void);
 Suite *range_suite(void);
 Suite *strategies_suite(void);
+Suite *forecast_suite(void);

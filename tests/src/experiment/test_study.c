@@ -305,5 +305,6 @@ static Suite *plan_suite(void)
 
 int main(void)
 {
-    return run_suites(plan_suite(), study_table_suite(), range_suite(), strategies_suite(), NULL);
+    return run_suites(plan_suite(), study_table_suite(), range_suite(), strategies_suite(),
+                      forecast_suite(), NULL);
 }

@@ -6,7 +6,10 @@
 #include "ui/chart/chart.h"
 #include "ui/session/ui.h"
 
-/* One metric over the number of devices: the series, and dotted what would be ideal. */
+/* One metric over the number of devices: the series, and dotted what would be ideal and what is
+ * predicted, which halves the room of all else. */
+
+enum { FORECAST_ROWS = 10 };
 
 static const struct compare_look metrics[COMPARE_METRICS] = {
     [COMPARE_SPEED_UP] = {"Speed-up", INFINITY, 2},
@@ -127,6 +130,29 @@ static struct chart_series make_bound(const struct series *series, enum compare_
                                  .best = NAN};
 }
 
+/* From the last row on to what is foreseen; nothing where that is not known. */
+static struct chart_series make_forecast(const struct ui *ui, const struct series *series,
+                                         enum compare_metric metric, struct chart_point points[2])
+{
+    struct forecast_basis basis;
+    struct forecast forecast;
+    struct chart_series curve = {.points = points,
+                                 .rank = SERIES_PAST,
+                                 .name = "predicted",
+                                 .mark = '?',
+                                 .last = NAN,
+                                 .best = NAN};
+    if (series->count == 0 || !comparison_foresee(ui, series, &basis, &forecast))
+        return curve;
+    const struct series_row *last = &series->rows[series->count - 1];
+    points[0] = (struct chart_point){last->run.devices, compare_value(&last->outcome, metric)};
+    points[1] =
+        (struct chart_point){forecast.outcome.devices, compare_value(&forecast.outcome, metric)};
+    curve.last = points[1].y;
+    curve.count = isfinite(points[1].y) ? 2 : 0;
+    return curve;
+}
+
 static int most_devices(const struct comparison *comparison)
 {
     int most = 2;
@@ -155,10 +181,13 @@ bool compare_chart_draw(const struct ui *ui, const struct comparison *comparison
     enum compare_metric metric = ui->compare.metric;
     const struct series *front = &comparison->series[0];
     struct chart_point points[COMPARISON_SERIES][SERIES_ROWS], ideal[SERIES_ROWS];
-    struct chart_point bounds[2][SERIES_ROWS];
-    struct chart_series curves[3 + COMPARISON_SERIES];
+    struct chart_point bounds[2][SERIES_ROWS], foreseen[2];
+    struct chart_series curves[4 + COMPARISON_SERIES];
     int most = most_devices(comparison), count = 1;
     comparison_row(comparison, comparison_line(ui, comparison), &front);
+    curves[count] = make_forecast(ui, front, metric, foreseen);
+    if (curves[count].count > 0 && area.h >= FORECAST_ROWS)
+        most = (int)fmax(most, foreseen[curves[count++].count - 1].x);
     curves[0] = (struct chart_series){
         .points = ideal,
         .count = make_ideal(front, metric, most, ideal),
