@@ -11,6 +11,10 @@
 /* No point is known better than this. */
 #define LEAST_NOISE 0.02
 
+/* By how much devices may slow each other down, where none were measured side by side: what a trial
+ * on CPU devices showed (docs/benchmarks.md). */
+#define SIDE_BY_SIDE 0.1
+
 /* What points may leave open. */
 struct reading {
     double h;
@@ -291,7 +295,7 @@ struct predicted_step predict_step(const struct predict_model *model, int device
             step.high_s = fmax(step.high_s, other_s);
         }
     step.low_s /= 1 + off;
-    step.high_s *= 1 + off;
+    step.high_s *= 1 + off + (several == 0 ? SIDE_BY_SIDE : 0);
     return step;
 }
 
