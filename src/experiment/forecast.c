@@ -69,6 +69,8 @@ bool forecast_of_study(struct forecast_basis *basis, const struct study_table *t
     *basis = (struct forecast_basis){.scaling = study->scaling,
                                      .cores = study->cores,
                                      .bandwidth = bandwidth,
+                                     .noise = noise_of_study(table),
+                                     .target_acc = study->target_acc,
                                      .planned = planned};
     if (!check_study(study, err))
         return false;
@@ -91,11 +93,16 @@ bool forecast_of_study(struct forecast_basis *basis, const struct study_table *t
 
 void forecast_of_series(struct forecast_basis *basis, const struct series *series, int cores)
 {
-    *basis = (struct forecast_basis){
-        .scaling = series->scaling, .batch = series->batch, .cores = cores, .bandwidth = NAN};
+    *basis = (struct forecast_basis){.scaling = series->scaling,
+                                     .batch = series->batch,
+                                     .cores = cores,
+                                     .bandwidth = NAN,
+                                     .noise = NAN,
+                                     .target_acc = NAN};
     if (series->base < 0 || series->strategy != STRATEGY_DATA)
         return;
     basis->base = &series->rows[series->base].outcome;
+    basis->noise = basis->base->noise;
     for (int i = 0; i < series->count; i++) {
         const struct series_row *row = &series->rows[i];
         if (has_speed(&row->outcome) && !row->outcome.warm_up &&
@@ -347,6 +354,25 @@ const char *forecast_sentence(const struct forecast_basis *basis, const struct f
              figure_times(&times, outcome->speed_up),
              figure_efficiency(&efficiency, outcome->efficiency), limit);
     return buffer;
+}
+
+struct noise_reach forecast_reach(const struct forecast_basis *basis,
+                                  const struct forecast *forecast)
+{
+    for (int i = 0; i < basis->count; i++)
+        if (basis->points[i].outcome == basis->base)
+            return noise_reach(basis->noise,
+                               &(struct noise_choice){&forecast->outcome, forecast->batch},
+                               &(struct noise_choice){basis->base, basis->points[i].batch});
+    return (struct noise_reach){NAN, NAN, NAN, NAN, NAN};
+}
+
+const char *forecast_reach_sentence(const struct forecast_basis *basis,
+                                    const struct forecast *forecast, char *buffer, size_t size)
+{
+    const struct noise_reach reach = forecast_reach(basis, forecast);
+    return noise_reach_sentence(&reach, &(struct noise_choice){&forecast->outcome, forecast->batch},
+                                basis->target_acc, buffer, size);
 }
 
 const char *forecast_assumptions(const struct forecast_basis *basis, char *buffer, size_t size)

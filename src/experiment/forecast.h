@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiment/loss.h"
+#include "experiment/noise.h"
 #include "experiment/outcome.h"
 #include "experiment/series.h"
 #include "experiment/table.h"
@@ -23,10 +24,12 @@ struct forecast_basis {
     } points[FORECAST_POINTS];
     const struct outcome *base; /* speed-up is against it; NULL: none has a speed yet */
     enum scaling scaling;
-    double batch;     /* strong: of all devices together; weak: of one */
-    int cores;        /* of the machine; 0: not known */
-    double bandwidth; /* of the link, bytes per second; NAN: what all-reduce needed says */
-    bool planned;     /* nothing was trained yet: only forecast_check makes sense */
+    double batch;      /* strong: of all devices together; weak: of one */
+    int cores;         /* of the machine; 0: not known */
+    double bandwidth;  /* of the link, bytes per second; NAN: what all-reduce needed says */
+    double noise;      /* gradient noise scale in rows; NAN: not known */
+    double target_acc; /* NAN: none */
+    bool planned;      /* nothing was trained yet: only forecast_check makes sense */
 };
 
 /* ERROR_USAGE where a comparison varies something else than devices, or the batch on one number of
@@ -62,5 +65,12 @@ bool forecast_make(const struct forecast_basis *basis, int count, struct forecas
  * efficiency 65%; all-reduce limits" */
 const char *forecast_sentence(const struct forecast_basis *basis, const struct forecast *forecast,
                               char *buffer, size_t size);
+/* How much sooner than the base they are at the same accuracy, by the noise scale; all NAN where
+ * that or the base is not known. */
+struct noise_reach forecast_reach(const struct forecast_basis *basis,
+                                  const struct forecast *forecast);
+/* The same in words (noise.h). */
+const char *forecast_reach_sentence(const struct forecast_basis *basis,
+                                    const struct forecast *forecast, char *buffer, size_t size);
 /* What is taken for granted. */
 const char *forecast_assumptions(const struct forecast_basis *basis, char *buffer, size_t size);

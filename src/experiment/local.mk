@@ -2,6 +2,7 @@ libui_a_SOURCES += \
 	%D%/forecast.c %D%/forecast.h \
 	%D%/loss.c %D%/loss.h \
 	%D%/measure.c %D%/measure.h \
+	%D%/noise.c %D%/noise.h \
 	%D%/noted.c %D%/noted.h \
 	%D%/outcome.c %D%/outcome.h \
 	%D%/plan.c %D%/plan.h \

@@ -51,6 +51,7 @@ bool measure_add(struct measure *measure, const json_t *event, struct error *err
                                    .samples_per_s = member_number(event, "samples_per_s"),
                                    .test_acc = member_score(event),
                                    .eval_s = member_number(event, "eval_s"),
+                                   .noise = member_number(event, "noise_scale"),
                                    .partial = json_is_true(json_object_get(event, "partial"))};
     int at = measure->count;
     const json_t *network = json_object_get(event, "network");
@@ -154,6 +155,18 @@ struct measured_time measure_time(const struct measure *measure)
         time.wait_s *= time.seconds / device_s;
     }
     return time;
+}
+
+double measure_noise(const struct measure *measure)
+{
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < measure->count; i++)
+        if (measure->epochs[i].noise > 0) {
+            sum += 1 / measure->epochs[i].noise;
+            count++;
+        }
+    return count > 0 ? count / sum : NAN;
 }
 
 double measure_test_acc(const struct measure *measure)

@@ -15,6 +15,7 @@ struct measured_epoch {
     double device_s, sync_s, wait_s; /* sums over the devices: all, all-reduce, waiting */
     double device_rate;              /* rows that a device computes in a second, mean */
     double rows;                     /* of a device in a step, mean */
+    double noise;                    /* gradient noise scale at its end, in rows */
     double network_s, network_bytes; /* sums over hosts under way, and what each sent for them */
     double network_steps;            /* in which it did */
 };
@@ -53,6 +54,10 @@ bool measure_counts(const struct measure *measure, int index);
 bool measure_is_warm_up(const struct measure *measure);
 
 struct measured_time measure_time(const struct measure *measure);
+
+/* The gradient noise scale of a run as a whole: the harmonic mean over its epochs, as what batches
+ * waste adds up (noise.h), in rows. NAN: not known. */
+double measure_noise(const struct measure *measure);
 
 /* After the last epoch, on validation rows where there are some; NAN: not known. */
 double measure_test_acc(const struct measure *measure);

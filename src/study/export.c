@@ -24,14 +24,23 @@ json_t *study_spread_json(const struct spread *spread)
                      json_finite(spread->low), "max", json_finite(spread->high));
 }
 
-static json_t *row_json(const struct study_row *row)
+json_t *study_reach_json(const struct noise_reach *reach)
 {
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "per_epoch", json_finite(reach->faster), "epochs",
+                     json_finite(reach->epochs), "times", json_finite(reach->sooner), "min",
+                     json_finite(reach->low), "max", json_finite(reach->high));
+}
+
+static json_t *row_json(const struct study_table *table, int i)
+{
+    const struct study_row *row = &table->rows[i];
+    const struct noise_reach reach = study_reach(table, i);
     const struct study_variant *variant = row->variant;
     const struct outcome *outcome = &row->outcome;
     json_t *devices = json_object_get(variant->spec, "devices");
     return json_pack(
         "{s:s, s:O?, s:o, s:s, s:I, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:o, s:o, s:O}",
+        "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}",
         "label", variant->label, "devices", devices, "device_count",
         variant->devices > 0 ? json_integer(variant->devices) : json_null(), "strategy",
         strategy_name(variant->strategy), "batch", (json_int_t)variant->batch, "lr", variant->lr,
@@ -44,7 +53,8 @@ static json_t *row_json(const struct study_row *row)
         json_finite(outcome->rows), "sync_bytes_per_step", json_finite(outcome->step_bytes),
         "memory_most", json_finite(outcome->memory), "test_acc",
         study_spread_json(&outcome->test_acc), "target_s",
-        study_spread_json(&row->outcome.target_s), "spec", variant->spec);
+        study_spread_json(&row->outcome.target_s), "noise_scale", json_finite(outcome->noise),
+        "to_accuracy", study_reach_json(&reach), "spec", variant->spec);
 }
 
 /* Of the epochs that count. */
@@ -79,7 +89,7 @@ json_t *study_table_json(const struct study_table *table, const struct study_run
     json_t *rows = json_array(), *entries = json_array();
     study_kind_text(study, kind, sizeof kind);
     for (int i = 0; rows && i < table->count; i++)
-        json_array_append_new(rows, row_json(&table->rows[i]));
+        json_array_append_new(rows, row_json(table, i));
     for (int i = 0; entries && i < study->entry_count; i++)
         json_array_append_new(entries, run_json(study, &study->entries[i], &runs[i].measure));
     bool scaled = study->kind == STUDY_DEVICES;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/text.h"
-#include "experiment/table.h"
+#include "experiment/noise.h"
 
 /* What a study measured, for programs and as a picture. */
 
@@ -11,6 +11,9 @@ json_t *study_table_json(const struct study_table *table, const struct study_run
 
 /* Count, median, mean, minimum and maximum; NULL: memory ran out. */
 json_t *study_spread_json(const struct spread *spread);
+
+/* Times as fast per epoch, times the epochs, and times as fast to an accuracy, with a range. */
+json_t *study_reach_json(const struct noise_reach *reach);
 
 /* A line per variant, with a line of names above. Empty: not known. */
 void study_table_csv(const struct study_table *table, struct text *out);

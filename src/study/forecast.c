@@ -144,6 +144,9 @@ bool study_forecast_print(const struct study_forecast *made, struct error *err)
     print("\n");
     for (int i = 0; i < made->count; i++)
         print("%s.\n", forecast_sentence(&made->basis, &made->forecasts[i], words, sizeof words));
+    for (int i = 0; i < made->count; i++)
+        if (forecast_reach_sentence(&made->basis, &made->forecasts[i], words, sizeof words)[0])
+            print("%s.\n", words);
     print("%s.\n", forecast_assumptions(&made->basis, words, sizeof words));
     return true;
 }
@@ -151,18 +154,19 @@ bool study_forecast_print(const struct study_forecast *made, struct error *err)
 static json_t *forecast_json(const struct forecast_basis *basis, const struct forecast *forecast)
 {
     const struct outcome *outcome = &forecast->outcome;
+    const struct noise_reach reach = forecast_reach(basis, forecast);
     char words[WORDS];
-    return json_pack("{s:i, s:i, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:s}", "count",
-                     forecast->count, "device_count", outcome->devices, "batch",
+    return json_pack("{s:i, s:i, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:s}",
+                     "count", forecast->count, "device_count", outcome->devices, "batch",
                      (json_int_t)forecast->batch, "device_rows", (json_int_t)outcome->rows,
                      "s_per_epoch", study_spread_json(&outcome->s_per_epoch), "samples_per_s",
                      study_spread_json(&outcome->samples_per_s), "speed_up",
                      json_finite(outcome->speed_up), "efficiency", json_finite(outcome->efficiency),
                      "sync_share", json_finite(outcome->sync_share), "wait_share",
                      json_finite(outcome->wait_share), "device_samples_per_s",
-                     json_finite(outcome->device_rate), "limit",
-                     forecast->limit == CAUSES ? NULL : loss_name(forecast->limit), "sentence",
-                     forecast_sentence(basis, forecast, words, sizeof words));
+                     json_finite(outcome->device_rate), "to_accuracy", study_reach_json(&reach),
+                     "limit", forecast->limit == CAUSES ? NULL : loss_name(forecast->limit),
+                     "sentence", forecast_sentence(basis, forecast, words, sizeof words));
 }
 
 json_t *study_forecast_put(const struct study_forecast *made, json_t *object)

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "experiment/noise.h"
 #include "experiment/sentence.h"
 #include "output/table.h"
 #include "spec/fields.h"
@@ -106,6 +107,27 @@ static void print_faults(const struct study *study)
               left == 1 ? "it" : "them");
 }
 
+/* What larger batches are worth, where the noise of the gradients was measured. */
+static void print_noise(const struct study_table *table)
+{
+    const double noise = noise_of_study(table);
+    const struct study_row *base = table->base >= 0 ? &table->rows[table->base] : NULL;
+    char words[SENTENCE_SIZE];
+    if (!base || !noise_sentence(noise, (double)base->variant->batch, words, sizeof words)[0])
+        return;
+    words[0] = (char)toupper((unsigned char)words[0]);
+    print("\n%s.\n", words);
+    for (int i = 0; i < table->count; i++) {
+        const struct study_row *row = &table->rows[i];
+        const struct noise_reach reach = study_reach(table, i);
+        if (row->variant->batch != base->variant->batch &&
+            noise_reach_sentence(&reach,
+                                 &(struct noise_choice){&row->outcome, (double)row->variant->batch},
+                                 table->study->target_acc, words, sizeof words)[0])
+            print("%s.\n", words);
+    }
+}
+
 static void print_foot(const struct study_table *table)
 {
     char sentence[SENTENCE_SIZE];
@@ -127,6 +149,7 @@ static void print_foot(const struct study_table *table)
               table->study->target_acc, study_validated(table) ? "validation" : "test");
     if (sentence_of_study(table, sentence, sizeof sentence)[0])
         print("\n%s.\n", sentence);
+    print_noise(table);
 }
 
 /* "LR SCHEDULE", in `title`; numbers stand on the right. */

@@ -158,6 +158,30 @@ START_TEST(weak_scaling_is_foreseen)
     check_forecast(0, 4, 1024);
     check_forecast(1, 8, 2048);
     ck_assert_int_eq(asked.forecasts[1].limit, CAUSES);
+    ck_assert(isnan(forecast_reach(&asked.basis, &asked.forecasts[1]).sooner));
+}
+END_TEST
+
+/* The noise of the one that measured it is that of all. */
+START_TEST(larger_batches_take_more_epochs)
+{
+    ck_assert(
+        study_fixture_plan(&at, (struct study_request){.counts = "1,2", .scaling = SCALING_WEAK}));
+    measure_all();
+    for (int i = 0; i < EPOCHS; i++)
+        runs[1].measure.epochs[i].noise = 1536;
+    ck_assert_msg(foresee("8", NULL), "%s", at.err.text);
+    const struct noise_reach reach = forecast_reach(&asked.basis, &asked.forecasts[0]);
+    ck_assert_double_eq_tol(reach.faster, asked.forecasts[0].outcome.speed_up, 1e-12);
+    ck_assert_double_eq_tol(reach.epochs, (2048.0 + 1536) / (256 + 1536), 1e-12);
+    ck_assert_ptr_nonnull(
+        strstr(forecast_reach_sentence(&asked.basis, &asked.forecasts[0], text, sizeof text),
+               " per epoch, 2.0 times the epochs: "));
+    json_t *object = study_forecast_put(&asked, json_object());
+    const json_t *first = json_array_get(json_object_get(object, "predictions"), 0);
+    ck_assert_double_eq_tol(member_number(json_object_get(first, "to_accuracy"), "times"),
+                            reach.sooner, 1e-12);
+    json_decref(object);
 }
 END_TEST
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "experiment/noise.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/figure.h"
+#include "base/text.h"
+
+double noise_waste(double noise, double batch)
+{
+    return batch / (batch + noise);
+}
+
+double noise_epochs(double noise, double batch, double other)
+{
+    return (other + noise) / (batch + noise);
+}
+
+double noise_lr(double noise, double lr, double batch, double other)
+{
+    return lr * (1 + noise / batch) / (1 + noise / other);
+}
+
+/* Two digits are more than is known of it. */
+static double rounded(double rows)
+{
+    const double unit = pow(10, fmax(0, floor(log10(rows)) - 1));
+    return unit * round(rows / unit);
+}
+
+const char *noise_sentence(double noise, double batch, char *buffer, size_t size)
+{
+    struct figure scale, rows;
+    buffer[0] = '\0';
+    if (!(noise > 0) || !(batch > 0))
+        return buffer;
+    figure_whole(&scale, rounded(noise));
+    snprintf(buffer, size,
+             "noise scale %s: batches up to about %s row%s use their rows well; %s wastes %.0f%% "
+             "of each row",
+             scale.text, scale.text, plural(rounded(noise)), figure_whole(&rows, batch),
+             100 * noise_waste(noise, batch));
+    return buffer;
+}
+
+double noise_of_study(const struct study_table *table)
+{
+    const struct study_row *found = NULL;
+    for (int i = 0; i < table->count; i++) {
+        const struct study_row *row = &table->rows[i];
+        if (row->outcome.noise > 0 &&
+            (!found || i == table->base ||
+             (found != &table->rows[table->base] && row->variant->batch < found->variant->batch)))
+            found = row;
+    }
+    return found ? found->outcome.noise : NAN;
+}
+
+struct noise_reach noise_reach(double noise, const struct noise_choice *choice,
+                               const struct noise_choice *base)
+{
+    const struct spread *speed = &choice->outcome->samples_per_s;
+    const double of_base = base->outcome->samples_per_s.median;
+    const double epochs = noise_epochs(noise, base->batch, choice->batch);
+    return (struct noise_reach){.faster = speed->median / of_base,
+                                .epochs = epochs,
+                                .sooner = speed->median / of_base / epochs,
+                                .low = speed->low / of_base / epochs,
+                                .high = speed->high / of_base / epochs};
+}
+
+struct noise_reach study_reach(const struct study_table *table, int row)
+{
+    const struct study_row *own = &table->rows[row];
+    if (table->base < 0)
+        return (struct noise_reach){NAN, NAN, NAN, NAN, NAN};
+    const struct study_row *base = &table->rows[table->base];
+    return noise_reach(noise_of_study(table),
+                       &(struct noise_choice){&own->outcome, (double)own->variant->batch},
+                       &(struct noise_choice){&base->outcome, (double)base->variant->batch});
+}
+
+const char *noise_reach_sentence(const struct noise_reach *reach, const struct noise_choice *choice,
+                                 double target_acc, char *buffer, size_t size)
+{
+    const int devices = choice->outcome->devices;
+    struct figure batch;
+    char target[40] = "the same accuracy", many[40] = "", range[48] = "";
+    buffer[0] = '\0';
+    if (!isfinite(reach->sooner))
+        return buffer;
+    if (isfinite(target_acc))
+        snprintf(target, sizeof target, "%g", target_acc);
+    if (devices > 0)
+        snprintf(many, sizeof many, "%d device%s, ", devices, plural(devices));
+    if (reach->high - reach->low >= 0.05)
+        snprintf(range, sizeof range, " (%.1f-%.1f)", reach->low, reach->high);
+    snprintf(buffer, size,
+             "%sbatch %s: %.1f times as fast per epoch, %.1f times the epochs: %.1f times as fast "
+             "to %s%s",
+             many, figure_whole(&batch, choice->batch), reach->faster, reach->epochs, reach->sooner,
+             target, range);
+    return buffer;
+}
