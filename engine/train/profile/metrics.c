@@ -50,7 +50,7 @@ static void rate_add(struct rate *rate, double rows, double seconds, double now)
         rate->rows = rate->seconds = 0;
 }
 
-/* Nothing where the step does not tell of it. */
+/* Nothing where the step did not measure it. */
 static void add_noise(struct metrics *metrics, const struct step_part *parts, int devices)
 {
     const struct noise_part *noise[SPEC_MAX_DEVICES];

@@ -13,7 +13,7 @@
  * of shards and of the whole batch tell the two apart.
  */
 
-/* What a step tells of its mini-batch. */
+/* What a step reports of its mini-batch. */
 struct noise_shard {
     long rows;      /* 0: it has no part in the batch */
     double squares; /* of the norm of its rows' gradients, summed and divided by the batch's rows */
@@ -34,7 +34,7 @@ struct noise_estimate {
 bool noise_estimate(const struct noise_shard *shards, int count, double all_squares,
                     struct noise_estimate *out);
 
-/* What a device tells of its part of a step: of its shard, or, where it has the whole mini-batch,
+/* What a device reports of its part of a step: of its shard, or, where it has the whole mini-batch,
  * of two halves; and the squares of its part of the sum of all gradients. 0: not measured. */
 struct noise_part {
     struct noise_shard shards[2];

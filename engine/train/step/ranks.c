@@ -52,7 +52,7 @@ void ranks_take_shares(struct ranks *ranks, const struct row_shares *shares)
     }
     if (ranks->spec->strategy == STRATEGY_MIXED)
         find_rows(ranks);
-    /* Several devices tell of the noise as they are. */
+    /* Several devices measure the noise as they are. */
     struct rank *alone = &ranks->rank[0];
     ranks->measures_halves = ranks->count == 1 && !ranks->link && ranks->spec->noise_every > 0 &&
                              alone->train[PASS_FULL].rows > 1;
