@@ -160,22 +160,37 @@ static void print_pipeline(const json_t *run)
     timeline_print(&timeline);
 }
 
-/* Where the time of its devices went, by the rules of comparisons. */
-static bool print_shares(const struct run_view *view, struct error *err)
+/* Nothing where it was not measured. */
+static void print_noise(double rows)
+{
+    struct figure scale;
+    if (isfinite(rows))
+        print("noise scale %s rows\n", figure_count(&scale, rows));
+}
+
+/* What its epochs measured: where the time of its devices went, by the rules of comparisons, and
+ * the newest noise scale. */
+static bool print_measured(const struct run_view *view, struct error *err)
 {
     struct measure measure = {.count = 0};
     const struct measure *const only = &measure;
+    double noise = NAN;
     struct outcome outcome;
     struct run_rows rows;
     char text[200] = "";
     bool ok = true;
     run_rows_open(&rows, view, STORE_EPOCHS);
-    while (ok && run_rows_next(&rows))
+    while (ok && run_rows_next(&rows)) {
+        const double known = member_number(rows.row, "noise_scale");
+        noise = isfinite(known) ? known : noise;
         ok = measure_add(&measure, rows.row, err);
+    }
     ok = run_rows_close(&rows, ok ? err : &(struct error)ERROR_INIT) && ok &&
          outcome_make(&outcome, &only, 1, NAN, err);
     if (ok && sentence_of_shares(&outcome, text, sizeof text)[0] != '\0')
         print("%s%s\n", text, outcome.warm_up ? " (a single epoch, which is warm-up)" : "");
+    if (ok)
+        print_noise(noise);
     measure_free(&measure);
     return ok;
 }
@@ -202,7 +217,7 @@ static bool print_run(const struct run_view *view, struct error *err)
           figure_seconds(&time, member_number(run, "s_per_epoch")),
           figure_count(&rate, member_number(run, "samples_per_s")),
           run_devices_short(devices, sizeof devices, run));
-    if (!print_shares(view, err))
+    if (!print_measured(view, err))
         return false;
     print("\nsettings\n");
     json_object_foreach(spec, key, value) print_setting(spec, key);

@@ -18,6 +18,7 @@ static const struct run_metric metrics[] = {
     {"lr", "Learning rate", true, false, INFINITY},
     {"samples_per_s", "Samples per second", true, false, INFINITY},
     {"seconds", "Seconds per epoch", false, false, INFINITY},
+    {"noise_scale", "Gradient noise scale", false, false, INFINITY},
 };
 enum { METRICS = sizeof metrics / sizeof *metrics };
 
@@ -40,7 +41,7 @@ const struct run_metric *run_metric_find(const char *name, struct error *err)
     else
         error_set(err, ERROR_USAGE,
                   "there is no metric '%.40s': it is test_acc, test_loss, val_acc, val_loss, "
-                  "train_acc, train_loss, lr, samples_per_s or seconds",
+                  "train_acc, train_loss, lr, samples_per_s, seconds or noise_scale",
                   name);
     return NULL;
 }

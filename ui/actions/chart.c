@@ -234,6 +234,7 @@ bool chart_act(struct ui *ui, enum action action)
     case ACTION_TEST_LOSS:
     case ACTION_SPEED:
     case ACTION_LR:
+    case ACTION_NOISE:
         choose_metric(ui, (enum metric)(METRIC_TEST_ACC + (action - ACTION_TEST_ACC)));
         return true;
     case ACTION_NEXT_METRIC:

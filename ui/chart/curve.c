@@ -15,6 +15,7 @@ static const struct metric_look looks[METRIC_COUNT] = {
                           CHART_PLAIN},
     [METRIC_SPEED] = {"Samples/s", "", 0, INFINITY, false, true, METRIC_SPEED, CHART_COUNT},
     [METRIC_LR] = {"Learning rate", "", 0, INFINITY, true, true, METRIC_LR, CHART_SHORT},
+    [METRIC_NOISE] = {"Noise scale", "", 0, INFINITY, false, false, METRIC_NOISE, CHART_COUNT},
 };
 
 const struct metric_look *metric_look(enum metric metric)
@@ -121,9 +122,10 @@ double curve_last(const struct curve *curve)
 
 double curve_best(const struct curve *curve)
 {
+    const bool neutral = curve->metric == METRIC_LR || curve->metric == METRIC_NOISE;
     double best = NAN;
     /* fmin and fmax pass over NAN. */
-    for (int i = 0; i < curve->count && curve->metric != METRIC_LR; i++)
+    for (int i = 0; i < curve->count && !neutral; i++)
         best = looks[curve->metric].low_is_good ? fmin(best, curve_value(curve, i))
                                                 : fmax(best, curve_value(curve, i));
     return best;

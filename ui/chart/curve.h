@@ -33,7 +33,8 @@ double curve_value(const struct curve *curve, int i);
 int curve_nearest(const struct curve *curve, double epoch);
 /* The next known point after `epoch` (direction 1) or before it (-1); -1: none. */
 int curve_next(const struct curve *curve, double epoch, int direction);
-/* The first value, the last and the best one; NAN: none (of learning rates none is the best). */
+/* The first value, the last and the best one; NAN: none (of learning rates and noise scales none is
+ * the best). */
 double curve_first(const struct curve *curve);
 double curve_last(const struct curve *curve);
 double curve_best(const struct curve *curve);

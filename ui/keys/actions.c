@@ -128,6 +128,8 @@ static const struct action_entry table[] = {
           '5'),
     ENTRY(ACTION_LR, "learning-rate", CONTEXT_DASHBOARD, 0, "learning rate", "chart: learning rate",
           '6'),
+    ENTRY(ACTION_NOISE, "noise-scale", CONTEXT_DASHBOARD, 0, "noise scale",
+          "chart: noise scale of the gradients", '7'),
     ENTRY(ACTION_NEXT_METRIC, "next-chart", CONTEXT_DASHBOARD | CONTEXT_COMPARE | CONTEXT_RUN_LIST,
           4, "chart", "chart: the next metric", 'c'),
 

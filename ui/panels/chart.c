@@ -173,7 +173,11 @@ static void advise(const struct ui *ui, const struct state_run *front, char *buf
         snprintf(buffer, size, "Choose devices with Space, then press s to start a run");
     else if (front->epochs_done > 0 && front->point_count == 0)
         snprintf(buffer, size, "run %ld: reading its curve", front->run);
-    else if (run_has_ended(front))
+    else if (front->point_count > 0 && ui->chart.metric == METRIC_NOISE)
+        snprintf(buffer, size,
+                 "run %ld has no noise scale; one device alone measures it with noise-every",
+                 front->run);
+    else if (front->point_count > 0 || run_has_ended(front))
         snprintf(buffer, size, "run %ld: nothing is known of this", front->run);
     else if (metric_look(ui->chart.metric)->fine)
         snprintf(buffer, size, "run %ld: the first point comes after a few steps", front->run);

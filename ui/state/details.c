@@ -196,6 +196,14 @@ int details_best(const struct run_details *details)
     return best;
 }
 
+double details_noise(const struct run_details *details)
+{
+    int at = details->epoch_count - 1;
+    while (at >= 0 && !isfinite(details->epochs[at].value[METRIC_NOISE]))
+        at--;
+    return at >= 0 ? details->epochs[at].value[METRIC_NOISE] : NAN;
+}
+
 int details_slowest(const struct run_details *details)
 {
     double sum = 0;

@@ -54,6 +54,8 @@ bool details_epoch(struct run_details *details, const json_t *event, struct erro
 /* Which epoch (an index) has the best accuracy, on validation rows where there are some, the first
  * of equal ones; -1: none is known. */
 int details_best(const struct run_details *details);
+/* The newest noise scale, in rows; NAN: none is known. */
+double details_noise(const struct run_details *details);
 /* The device that computed longest in the last epoch, by more than 2 % of the mean; -1: none did.
  */
 int details_slowest(const struct run_details *details);

@@ -74,7 +74,8 @@ const char *run_status_name(enum run_status status);
     X(METRIC_TRAIN_LOSS, "train_loss")                                                             \
     X(METRIC_TEST_LOSS, "test_loss")                                                               \
     X(METRIC_SPEED, "samples_per_s")                                                               \
-    X(METRIC_LR, "lr")
+    X(METRIC_LR, "lr")                                                                             \
+    X(METRIC_NOISE, "noise_scale")
 
 #define METRIC_ID(id, member) id,
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };

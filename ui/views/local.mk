@@ -10,6 +10,7 @@ libui_a_SOURCES += \
 	%D%/run.c %D%/run.h \
 	%D%/run_profile.c %D%/run_profile.h \
 	%D%/run_sections.c %D%/run_sections.h \
+	%D%/run_summary.c %D%/run_summary.h \
 	%D%/run_timeline.c %D%/run_timeline.h \
 	%D%/runs.c %D%/runs.h \
 	%D%/settings.c \

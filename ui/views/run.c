@@ -6,6 +6,7 @@
 #include "ui/views/dashboard.h"
 #include "ui/views/run_profile.h"
 #include "ui/views/run_sections.h"
+#include "ui/views/run_summary.h"
 #include "ui/views/run_timeline.h"
 
 /* The details of the selected run: one page to scroll, or on a wide screen two side by side. */

@@ -7,5 +7,4 @@
 /* What the details of a run consist of, each written to a page; all read `ui->details`, too. */
 typedef void run_section(struct page *page, const struct ui *ui, const struct state_run *run);
 
-run_section section_summary, section_time, section_devices, section_changes, section_settings,
-    section_epochs;
+run_section section_time, section_devices, section_changes, section_settings, section_epochs;

@@ -416,7 +416,7 @@ complete -c dpartui -n "__dpartui_command 'export'" -l csv -d 'a table of the ep
 complete -c dpartui -n "__dpartui_command 'export'" -l points -d 'csv: the finer curve between the epochs instead'
 complete -c dpartui -n "__dpartui_command 'export'" -l json -d 'all that is kept, an array of runs'
 complete -c dpartui -n "__dpartui_command 'export'" -l svg -d 'the curves as a picture'
-complete -c dpartui -n "__dpartui_command 'export'" -l figure -x -a "(__dpartui_offer '' '' '' 'test_acc' 'test_loss' 'val_acc' 'val_loss' 'train_acc' 'train_loss' 'lr' 'samples_per_s' 'seconds')" -d 'svg: test_acc (as without it), train_loss, ...'
+complete -c dpartui -n "__dpartui_command 'export'" -l figure -x -a "(__dpartui_offer '' '' '' 'test_acc' 'test_loss' 'val_acc' 'val_loss' 'train_acc' 'train_loss' 'lr' 'samples_per_s' 'seconds' 'noise_scale')" -d 'svg: test_acc (as without it), train_loss, ...'
 complete -c dpartui -n "__dpartui_command 'export'" -l tensorboard -x -a "(__dpartui_offer '' '/' '')" -d 'write DIR/run-N for TensorBoard'
 complete -c dpartui -n "__dpartui_command 'export'" -l output -x -a "(__dpartui_offer '' '*' '')" -d 'instead of standard output; its name may say the form'
 complete -c dpartui -n "__dpartui_command 'export'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'

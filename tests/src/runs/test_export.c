@@ -28,8 +28,8 @@ static void teardown(void)
 
 static const char run_text[] =
     "{\"run\":12,\"epochs\":[{\"epoch\":1,\"step\":10,\"partial\":false,\"lr\":0.1,"
-    "\"grad_norm\":1.5,\"test_acc\":0.5},{\"epoch\":2,\"step\":20,\"partial\":true,\"test_acc\":"
-    "null,"
+    "\"grad_norm\":1.5,\"test_acc\":0.5,\"noise_scale\":1904.5},{\"epoch\":2,\"step\":20,"
+    "\"partial\":true,\"test_acc\":null,"
     "\"train_loss\":1e-7}],"
     "\"points\":[{\"epoch\":0.5,\"step\":5,\"steps\":5,\"train_loss\":2.25}]}";
 
@@ -47,8 +47,8 @@ START_TEST(tables_have_a_line_for_each_epoch_or_point)
     run_view_take(&view, read_run());
     ck_assert(run_csv_put(&view, 1, false, &out, &err));
     const char *text = text_cstr(&out.text);
-    ck_assert_ptr_nonnull(strstr(text, "\n12,1,10,,0,,0.1,1.5,,,,0.5,,,,,,,,,,0\n"
-                                       "12,2,20,,1,,,,1e-07,,,,,,,,,,,,,0\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n12,1,10,,0,,0.1,1.5,,,,0.5,,,,,,,,,,1904.5,0\n"
+                                       "12,2,20,,1,,,,1e-07,,,,,,,,,,,,,,0\n"));
     ck_assert_int_eq(strncmp(text, "run,epoch,step,", 15), 0);
     text_free(&out.text);
     ck_assert(run_csv_put(&view, 1, true, &out, &err));
@@ -95,6 +95,11 @@ START_TEST(curves_take_points_where_there_are_any)
     ck_assert(run_metric_curve(run_metric_find("train_loss", &err), &view, &points, &count, &err));
     ck_assert_int_eq(count, 1);
     ck_assert_double_eq(points[0].x, 0.5);
+    free(points);
+    ck_assert(run_metric_curve(run_metric_find("noise_scale", &err), &view, &points, &count, &err));
+    ck_assert_int_eq(count, 2);
+    ck_assert_double_eq(points[0].y, 1904.5);
+    ck_assert(isnan(points[1].y));
     free(points);
     json_array_clear(view.live[STORE_POINTS]);
     ck_assert(run_metric_curve(run_metric_find("train_loss", &err), &view, &points, &count, &err));

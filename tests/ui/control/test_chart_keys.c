@@ -307,6 +307,28 @@ START_TEST(training_and_test_together)
 }
 END_TEST
 
+/* Known at ends of epochs only, where it is measured at all; no value of it is better. */
+START_TEST(the_noise_scale_of_epochs)
+{
+    replay_keys(&replay, "7");
+    check_shown("run 1 has no noise scale; one device alone", true);
+    tell("{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":1,\"epoch\":5,"
+         "\"step\":500,\"test_acc\":0.85,\"noise_scale\":1904.2}}");
+    tell("{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":1,\"epoch\":6,"
+         "\"step\":600,\"test_acc\":0.86,\"noise_scale\":812}}");
+    check_shown("has no noise scale", false);
+    check_shown("Noise scale", true);
+    check_shown("1: 812", true);
+    check_shown("best", false);
+    check_window(1, 8);
+    replay_keys(&replay, "<Left><Left>");
+    check_cursor(5);
+    check_shown("1: 1.90k", true);
+    replay_keys(&replay, "c");
+    ck_assert_int_eq(replay.ui.chart.metric, METRIC_TEST_ACC);
+}
+END_TEST
+
 START_TEST(nothing_to_read)
 {
     replay_end(&replay);
@@ -370,6 +392,7 @@ int main(void)
     tcase_add_test(tests, the_run_in_front_has_the_axes);
     tcase_add_test(tests, the_scale_can_be_kept);
     tcase_add_test(tests, training_and_test_together);
+    tcase_add_test(tests, the_noise_scale_of_epochs);
     tcase_add_test(tests, nothing_to_read);
     tcase_add_test(tests, long_runs_are_shown_whole);
     suite_add_tcase(suite, tests);

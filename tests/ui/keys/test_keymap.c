@@ -121,7 +121,7 @@ START_TEST(they_are_what_the_screen_says)
     ck_assert_ptr_null(strstr(screen, "s start"));
     free(screen);
     replay_keys(&replay, "?");
-    screen = replay_screen(&replay, 24, 80, true);
+    screen = replay_screen(&replay, 60, 80, true);
     ck_assert_ptr_nonnull(strstr(screen, "B           start           start the next run"));
     free(screen);
     replay_keys(&replay, "qB");
@@ -135,11 +135,11 @@ START_TEST(the_help_scrolls_and_comes_back)
     replay_keys(&replay, "R?");
     char *top = replay_screen(&replay, 24, 80, true);
     ck_assert_ptr_nonnull(strstr(top, "To start with"));
-    ck_assert_ptr_nonnull(strstr(top, ">                device: it trains now"));
-    ck_assert_ptr_nonnull(strstr(top, "1.8x #12         run: speed-up against run 12"));
+    ck_assert_ptr_nonnull(strstr(top, ">           device: it trains now"));
+    ck_assert_ptr_nonnull(strstr(top, "1.8x #12    run: speed-up against run 12"));
     replay_keys(&replay, "<PageDown>");
     char *keys = replay_screen(&replay, 24, 80, true);
-    ck_assert_ptr_nonnull(strstr(keys, "sort by the next column (sort)"));
+    ck_assert_ptr_nonnull(strstr(keys, "sort            runs: sort by the next column"));
     free(keys);
     replay_keys(&replay, "<End><Up><Down>");
     char *bottom = replay_screen(&replay, 24, 80, true);

@@ -93,6 +93,28 @@ START_TEST(time_is_that_of_a_comparison)
 }
 END_TEST
 
+static void tell_epoch(int number, const char *noise)
+{
+    char line[200];
+    snprintf(line, sizeof line,
+             "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":18,\"epoch\":%d%s}}",
+             number, noise);
+    replay_line(&replay, line);
+}
+
+/* The newest that is known; a run that has none says nothing of it. */
+START_TEST(details_have_the_noise_scale)
+{
+    replay_keys(&replay, "<Down><Down><Enter>");
+    expect_on_screen("noise      scale", false);
+    tell_epoch(6, ",\"noise_scale\":812");
+    tell_epoch(7, ",\"noise_scale\":1904.2");
+    expect_on_screen("noise      scale 1.90k rows", true);
+    tell_epoch(8, ",\"noise_scale\":null");
+    expect_on_screen("noise      scale 1.90k rows", true);
+}
+END_TEST
+
 START_TEST(details_scroll_to_their_end)
 {
     char *screen;
@@ -181,6 +203,7 @@ int main(void)
     tcase_add_test(tests, details_show_checkpoints_and_shares);
     tcase_add_test(tests, details_follow_the_run);
     tcase_add_test(tests, time_is_that_of_a_comparison);
+    tcase_add_test(tests, details_have_the_noise_scale);
     tcase_add_test(tests, details_scroll_to_their_end);
     tcase_add_test(tests, details_of_a_deleted_run_close);
     tcase_add_test(tests, a_schedule_shows_its_rate);
