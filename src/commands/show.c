@@ -12,6 +12,7 @@
 #include "commands/list.h"
 #include "events/changes.h"
 #include "events/device_names.h"
+#include "experiment/noise.h"
 #include "experiment/outcome.h"
 #include "experiment/sentence.h"
 #include "output/profile.h"
@@ -161,11 +162,11 @@ static void print_pipeline(const json_t *run)
 }
 
 /* Nothing where it was not measured. */
-static void print_noise(double rows)
+static void print_noise(double rows, double batch)
 {
-    struct figure scale;
-    if (isfinite(rows))
-        print("noise scale %s rows\n", figure_count(&scale, rows));
+    char words[200];
+    if (noise_sentence(rows, batch, words, sizeof words)[0])
+        print("%s\n", words);
 }
 
 /* What its epochs measured: where the time of its devices went, by the rules of comparisons, and
@@ -190,7 +191,7 @@ static bool print_measured(const struct run_view *view, struct error *err)
     if (ok && sentence_of_shares(&outcome, text, sizeof text)[0] != '\0')
         print("%s%s\n", text, outcome.warm_up ? " (a single epoch, which is warm-up)" : "");
     if (ok)
-        print_noise(noise);
+        print_noise(noise, member_number(view->head, "batch"));
     measure_free(&measure);
     return ok;
 }

@@ -102,7 +102,7 @@ void forecast_of_series(struct forecast_basis *basis, const struct series *serie
     if (series->base < 0 || series->strategy != STRATEGY_DATA)
         return;
     basis->base = &series->rows[series->base].outcome;
-    basis->noise = basis->base->noise;
+    basis->noise = noise_of_series(series);
     for (int i = 0; i < series->count; i++) {
         const struct series_row *row = &series->rows[i];
         if (has_speed(&row->outcome) && !row->outcome.warm_up &&

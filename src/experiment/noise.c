@@ -57,6 +57,19 @@ double noise_of_study(const struct study_table *table)
     return found ? found->outcome.noise : NAN;
 }
 
+double noise_of_series(const struct series *series)
+{
+    const struct series_row *found = NULL;
+    if (series->base >= 0 && series->rows[series->base].outcome.noise > 0)
+        return series->rows[series->base].outcome.noise;
+    for (int i = 0; i < series->count; i++) {
+        const struct series_row *row = &series->rows[i];
+        if (row->outcome.noise > 0 && (!found || row->run.batch < found->run.batch))
+            found = row;
+    }
+    return found ? found->outcome.noise : NAN;
+}
+
 struct noise_reach noise_reach(double noise, const struct noise_choice *choice,
                                const struct noise_choice *base)
 {

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "experiment/series.h"
 #include "experiment/table.h"
 
 /*
@@ -31,6 +32,8 @@ const char *noise_sentence(double noise, double batch, char *buffer, size_t size
 
 /* Of a comparison: that of its base, else of the smallest batch that tells it. */
 double noise_of_study(const struct study_table *table);
+
+double noise_of_series(const struct series *series);
 
 /* Devices with a batch of all of them, measured or predicted. */
 struct noise_choice {

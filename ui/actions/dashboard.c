@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/actions/dashboard.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,6 +9,7 @@
 #include "ui/actions/chart.h"
 #include "ui/actions/views.h"
 #include "ui/form/devices.h"
+#include "ui/form/suggestion.h"
 #include "ui/keys/walk.h"
 
 /* What keys do in the dashboard's lists and form. */
@@ -33,17 +35,17 @@ static void scale(struct ui *ui)
 {
     struct form_suggestion suggestion;
     struct error err = ERROR_INIT;
-    char batch[32], lr[32];
-    if (!form_suggest(&ui->form, &ui->state, &suggestion))
+    char batch[32], lr[32], text[120];
+    if (!form_suggest(&ui->form, &ui->state, &ui->check, &suggestion))
         return;
     const bool grows = suggestion.lr > ui->form.spec.lr;
     snprintf(batch, sizeof batch, "%ld", suggestion.batch);
-    snprintf(lr, sizeof lr, "%.6g", suggestion.lr);
+    snprintf(lr, sizeof lr, isfinite(suggestion.noise) ? "%.3g" : "%.6g", suggestion.lr);
+    form_suggestion_text(&suggestion, text, sizeof text);
     if (!form_set(&ui->form, FORM_BATCH, batch, &err) || !form_set(&ui->form, FORM_LR, lr, &err))
         ui_say(ui, true, "%s", err.text);
     else
-        ui_say(ui, false, "batch %s and lr %s for %d device%s%s", batch, lr, suggestion.devices,
-               plural(suggestion.devices),
+        ui_say(ui, false, "%s%s", text,
                grows && lr_begins_highest(&ui->form.spec.schedule)
                    ? "; for a larger lr try a warmup of 1 epoch"
                    : "");
@@ -121,7 +123,7 @@ bool dashboard_can(const struct ui *ui, enum action action)
     struct form_suggestion suggestion;
     switch (action) {
     case ACTION_SCALE:
-        return form_suggest(&ui->form, &ui->state, &suggestion);
+        return form_suggest(&ui->form, &ui->state, &ui->check, &suggestion);
     case ACTION_TOGGLE:
     case ACTION_DEVICE:
         return form_devices(&ui->form, &ui->state, devices) > 0;

@@ -47,7 +47,7 @@ void say_nothing_to_do(struct ui *ui, enum action action)
         ui_say(ui, false, "the engine is there already");
         break;
     case ACTION_SCALE:
-        ui_say(ui, false, "nothing is suggested: choose more devices or fewer first");
+        ui_say(ui, false, "nothing is suggested: choose other devices or another batch first");
         break;
     case ACTION_MORE:
     case ACTION_LESS:

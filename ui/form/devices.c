@@ -179,20 +179,3 @@ bool form_remove_cpu(struct form *form, const struct state *state, struct error 
     form->cpu_top = id.index - 1;
     return true;
 }
-
-bool form_suggest(const struct form *form, const struct state *state,
-                  struct form_suggestion *suggestion)
-{
-    int devices = form_device_count(form, state);
-    /* Stages and parts of layers do not divide the rows of a mini-batch. */
-    if (form->base_devices <= 0 || devices <= 0 || !strategy_divides_rows(form->spec.strategy))
-        return false;
-    double ratio = (double)devices / form->base_devices;
-    *suggestion = (struct form_suggestion){
-        .devices = devices,
-        .batch = lround(fmax(1, (double)form->base_batch * ratio)),
-        .lr = form->base_lr * ratio,
-    };
-    return suggestion->batch != form->spec.batch ||
-           fabs(suggestion->lr - form->spec.lr) > 1e-9 * suggestion->lr;
-}

@@ -25,15 +25,3 @@ bool form_add_cpu(struct form *form, const struct state *state, struct error *er
 bool form_remove_cpu(struct form *form, const struct state *state, struct error *err);
 /* How many devices the next run would use. */
 int form_device_count(const struct form *form, const struct state *state);
-
-/*
- * With more or fewer devices than batch and learning rate were chosen for, those in proportion.
- * False when there is nothing to suggest, as of a pipeline, whose devices all see the whole batch.
- */
-struct form_suggestion {
-    int devices;
-    long batch;
-    double lr;
-};
-bool form_suggest(const struct form *form, const struct state *state,
-                  struct form_suggestion *suggestion);

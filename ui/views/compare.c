@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/views/views.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/figure.h"
 #include "base/text.h"
+#include "experiment/noise.h"
 #include "experiment/sentence.h"
 #include "ui/session/sweep.h"
 #include "ui/views/compare/chart.h"
@@ -19,7 +21,7 @@
  * and sweeps that train what is missing.
  */
 
-enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 5, NOTE_ROWS = 6 };
+enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 7, NOTE_ROWS = 6 };
 
 /* The text between table and chart. */
 struct notes {
@@ -148,7 +150,41 @@ static int notes_rows(const struct notes *notes, int columns)
     return rows;
 }
 
-/* What is predicted, where that leaves room for the whole table and a chart. */
+/* Leave the newest note out where it leaves no room for the whole table and a chart. */
+static void drop_for_room(const struct comparison *comparison, struct rect area,
+                          struct notes *notes)
+{
+    if (compare_table_rows(comparison) + notes_rows(notes, area.w) + CHART_LEAST > area.h)
+        notes->count--;
+}
+
+/* What the batch of the row in question is worth, and, of another one, when it is at the same
+ * accuracy. */
+static void say_noise(const struct ui *ui, const struct comparison *comparison, struct rect area,
+                      struct notes *notes)
+{
+    const struct series *series = NULL;
+    const struct series_row *row = row_in_question(ui, comparison, &series);
+    const double noise = noise_of_series(series);
+    char text[NOTE_SIZE];
+    if (!row || !noise_sentence(noise, row->run.batch, text, sizeof text)[0])
+        return;
+    text[0] = (char)toupper((unsigned char)text[0]);
+    snprintf(note(notes, STYLE_LABEL), NOTE_SIZE, "%s", text);
+    drop_for_room(comparison, area, notes);
+    if (series->base < 0 || series->rows[series->base].run.batch == row->run.batch)
+        return;
+    const struct series_row *base = &series->rows[series->base];
+    const struct noise_choice choice = {&row->outcome, row->run.batch};
+    const struct noise_reach reach =
+        noise_reach(noise, &choice, &(struct noise_choice){&base->outcome, base->run.batch});
+    if (!noise_reach_sentence(&reach, &choice, series->target_acc, text, sizeof text)[0])
+        return;
+    snprintf(note(notes, STYLE_NORMAL), NOTE_SIZE, "%s", text);
+    drop_for_room(comparison, area, notes);
+}
+
+/* What is predicted, likewise. */
 static void say_forecast(const struct ui *ui, const struct comparison *comparison, struct rect area,
                          struct notes *notes)
 {
@@ -159,8 +195,7 @@ static void say_forecast(const struct ui *ui, const struct comparison *compariso
     if (!comparison_foresee(ui, series, &basis, &forecast))
         return;
     forecast_sentence(&basis, &forecast, note(notes, STYLE_LABEL), NOTE_SIZE);
-    if (compare_table_rows(comparison) + notes_rows(notes, area.w) + CHART_LEAST > area.h)
-        notes->count--;
+    drop_for_room(comparison, area, notes);
 }
 
 static void draw_notes(const struct notes *notes, struct surface *surface, struct rect area)
@@ -300,6 +335,7 @@ static bool draw(const struct ui *ui, struct surface *surface, struct rect area,
     if (--area.h == 0)
         return true;
     make_notes(ui, &comparison, &notes);
+    say_noise(ui, &comparison, area, &notes);
     say_forecast(ui, &comparison, area, &notes);
     return area.w >= WIDE && comparison_says_something(&comparison)
                ? draw_wide(ui, &comparison, &notes, surface, area, err)

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ui/form/devices.h"
 #include "ui/form/preview.h"
+#include "ui/form/suggestion.h"
 #include "ui/panels/chart.h"
 #include "ui/panels/device_parts.h"
 #include "ui/panels/devices.h"
@@ -84,13 +85,13 @@ static void form_field_hint(const struct ui *ui, char *buffer, size_t size)
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct form_suggestion suggestion;
-    struct figure lr;
-    if (form_suggest(&ui->form, &ui->state, &suggestion))
-        snprintf(buffer, size, "%d device%s: batch %ld, lr %s? press g", suggestion.devices,
-                 plural(suggestion.devices), suggestion.batch,
-                 figure_digits(&lr, suggestion.lr, 4));
-    else if (ui->focus == PANEL_FORM &&
-             form_problem(&ui->form, &ui->state, &ui->check, buffer, size))
+    char text[120];
+    if (form_suggest(&ui->form, &ui->state, &ui->check, &suggestion)) {
+        form_suggestion_text(&suggestion, text, sizeof text);
+        snprintf(buffer, size, "%s? press g", text);
+        return;
+    }
+    if (ui->focus == PANEL_FORM && form_problem(&ui->form, &ui->state, &ui->check, buffer, size))
         return;
     else if (schedule_in_focus(ui))
         form_rates_text(&ui->form, &ui->check, buffer, size);

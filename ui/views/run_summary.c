@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/figure.h"
+#include "experiment/noise.h"
 #include "ui/panels/run_cells.h"
 
 static void write_times(struct page *page, const struct ui *ui, const struct state_run *run)
@@ -54,12 +55,15 @@ static void write_results(struct page *page, const struct ui *ui, const struct s
 }
 
 /* Nothing where it was not measured. */
-static void write_noise(struct page *page, const struct run_details *details)
+static void write_noise(struct page *page, const struct run_details *details,
+                        const struct state_run *run)
 {
     const double rows = details_noise(details);
-    struct figure scale;
+    struct figure scale, batch, waste;
     if (isfinite(rows))
-        page_entry(page, "noise", STYLE_NORMAL, "scale %s rows", figure_count(&scale, rows));
+        page_entry(page, "noise", STYLE_NORMAL, "scale %s rows: batches of %s waste %s of each row",
+                   figure_count(&scale, rows), figure_whole(&batch, run->batch),
+                   figure_percent(&waste, noise_waste(rows, run->batch)));
 }
 
 /* As it was when the page was opened: a running run may have written newer ones since. */
@@ -109,7 +113,7 @@ void section_summary(struct page *page, const struct ui *ui, const struct state_
     page_entry(page, "epochs", STYLE_NORMAL, "%s of %s", figure_whole(&done, run->epochs_done),
                figure_whole(&all, run->epochs));
     write_results(page, ui, run);
-    write_noise(page, details);
+    write_noise(page, details, run);
     write_checkpoint(page, ui, run);
     write_times(page, ui, run);
 }

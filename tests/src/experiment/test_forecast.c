@@ -362,6 +362,7 @@ Suite *forecast_suite(void)
         strong_scaling_is_foreseen,
         what_scales_well_has_no_limit,
         weak_scaling_is_foreseen,
+        larger_batches_take_more_epochs,
         what_was_measured_is_predicted_without_it,
         two_batches_of_one_device_and_a_link_are_enough,
         hosts_are_foreseen,

@@ -11,6 +11,7 @@
 #include "tests/ui/replay.h"
 #include "ui/control/engine.h"
 #include "ui/form/devices.h"
+#include "ui/form/suggestion.h"
 
 static struct replay replay;
 
@@ -117,7 +118,7 @@ START_TEST(devices_and_the_suggestion)
     ck_assert_int_eq(form_device_count(form, state), 1);
     replay_keys(&replay, "<Down> ");
     check_field(FORM_DEVICES, "cpu:0-1");
-    ck_assert(form_suggest(form, state, &s));
+    ck_assert(form_suggest(form, state, NULL, &s));
     ck_assert_int_eq(s.devices, 2);
     ck_assert_int_eq(s.batch, 512);
     ck_assert_double_eq_tol(s.lr, 0.2, 1e-12);
@@ -125,21 +126,21 @@ START_TEST(devices_and_the_suggestion)
     /* CPU devices beyond the machine's cores; from one device to three, not two to three. */
     replay_keys(&replay, "+");
     check_field(FORM_DEVICES, "cpu:0-2");
-    ck_assert(form_suggest(form, state, &s));
+    ck_assert(form_suggest(form, state, NULL, &s));
     ck_assert_int_eq(s.batch, 768);
     replay_keys(&replay, "g");
     check_field(FORM_BATCH, "768");
     check_field(FORM_LR, "0.3");
     ck_assert_ptr_nonnull(strstr(replay.ui.message.text, "try a warmup"));
-    ck_assert(!form_suggest(form, state, &s));
+    ck_assert(!form_suggest(form, state, NULL, &s));
     replay_keys(&replay, "-");
     check_field(FORM_DEVICES, "cpu:0-1");
-    ck_assert(form_suggest(form, state, &s));
+    ck_assert(form_suggest(form, state, NULL, &s));
     ck_assert_int_eq(s.batch, 512);
     /* A batch of one's own is taken at its word. */
     replay_keys(&replay, "<Tab><Down><Down><Down>+");
     check_field(FORM_BATCH, "1536");
-    ck_assert(!form_suggest(form, state, &s));
+    ck_assert(!form_suggest(form, state, NULL, &s));
     /* The last device stays, and the engine's own are not taken away. */
     replay_keys(&replay, "<Tab><Tab><Tab><Home> <Down> ");
     check_field(FORM_DEVICES, "cpu:1");
@@ -286,6 +287,48 @@ static int style_of_value(const char *label)
     return style;
 }
 
+/* Of the newest run of the same network and data that measured it. */
+START_TEST(the_noise_scale_suggests_a_rate)
+{
+    struct error err = ERROR_INIT;
+    struct form_suggestion s;
+    struct form *form = &replay.ui.form;
+    struct state *state = &replay.ui.state;
+    char text[120];
+    replay_recording(&replay, "runs", 0);
+    struct state_run *run = state->runs;
+    while (run->point_count == 0)
+        ck_assert(++run < state->runs + state->run_count);
+    run->batch = 256;
+    run->lr = 0.1;
+    ck_assert(form_set(form, FORM_MODEL, run->model, &err) &&
+              form_set(form, FORM_DATA, run->data, &err) && form_set(form, FORM_LR, "0.1", &err) &&
+              form_set(form, FORM_BATCH, "512", &err));
+    ck_assert(!form_suggest(form, state, NULL, &s));
+    run->points[run->point_count - 1].value[METRIC_NOISE] = 256;
+    ck_assert(form_suggest(form, state, NULL, &s));
+    ck_assert_int_eq(s.batch, 512);
+    form_suggestion_text(&s, text, sizeof text);
+    ck_assert_ptr_nonnull(
+        strstr(text, ": batch 512, lr 0.133 (by noise 256; linear 0.2, root 0.141)"));
+    replay_keys(&replay, "g");
+    check_field(FORM_LR, "0.133");
+    ck_assert(!form_suggest(form, state, NULL, &s));
+    /* A rate of one's own is taken at its word; another network has another noise. */
+    ck_assert(form_set(form, FORM_LR, "0.3", &err));
+    ck_assert(!form_suggest(form, state, NULL, &s));
+    ck_assert(form_set(form, FORM_LR, "0.1", &err));
+    ck_assert(form_suggest(form, state, NULL, &s));
+    ck_assert(form_set(form, FORM_MODEL, "other", &err));
+    ck_assert(!form_suggest(form, state, NULL, &s));
+    /* With other devices, too. */
+    ck_assert(form_set(form, FORM_MODEL, run->model, &err));
+    replay_keys(&replay, "<Home>");
+    ck_assert(form_set(form, FORM_BATCH, "256", &err));
+    ck_assert(!form_suggest(form, state, NULL, &s));
+}
+END_TEST
+
 /* Settings of a pipeline are dim without one; what is about dividing rows is not said with one. */
 START_TEST(a_pipeline_in_the_form)
 {
@@ -300,13 +343,13 @@ START_TEST(a_pipeline_in_the_form)
     ck_assert_int_eq(style_of_value("micro"), STYLE_LABEL);
     ck_assert(form_set(form, FORM_STAGES, "conv1", &err));
     ck_assert_int_eq(style_of_value("stages"), STYLE_LABEL);
-    ck_assert(form_suggest(form, state, &s));
+    ck_assert(form_suggest(form, state, NULL, &s));
     ck_assert(form_set(form, FORM_SPLIT, "even", &err));
     ck_assert(form_set(form, FORM_BATCH, "1", &err));
     ck_assert(form_problem(form, state, NULL, problem, sizeof problem));
     ck_assert(form_set(form, FORM_STRATEGY, "pipeline", &err));
     ck_assert(!form_problem(form, state, NULL, problem, sizeof problem));
-    ck_assert(!form_suggest(form, state, &s));
+    ck_assert(!form_suggest(form, state, NULL, &s));
     ck_assert_int_eq(style_of_value("micro"), STYLE_NORMAL);
     ck_assert_int_eq(style_of_value("stages"), STYLE_NORMAL);
     ck_assert(form_set(form, FORM_SYNC_BN, "yes", &err));
@@ -424,6 +467,7 @@ int main(void)
     tcase_add_test(tests, a_device_that_is_not_available);
     tcase_add_test(tests, gpus_that_cannot_be_had);
     tcase_add_test(tests, the_engine_is_asked_about_the_form);
+    tcase_add_test(tests, the_noise_scale_suggests_a_rate);
     tcase_add_test(tests, a_pipeline_in_the_form);
     tcase_add_test(tests, recipes_fill_the_form);
     tcase_add_test(tests, problems_are_told_before_the_start);

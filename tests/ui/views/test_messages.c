@@ -75,7 +75,7 @@ START_TEST(a_key_without_a_meaning_says_so)
     replay_keys(&replay, "D<Shift-Tab>0");
     expect_message("all epochs are in sight");
     replay_keys(&replay, "g");
-    expect_message("nothing is suggested: choose more devices or fewer first");
+    expect_message("nothing is suggested: choose other devices or another batch first");
     replay_keys(&replay, "<Esc>");
     expect_message("");
     ck_assert(keymap_bind(&replay.ui.keymap, "help", "F9", &err));

@@ -109,9 +109,9 @@ START_TEST(details_have_the_noise_scale)
     expect_on_screen("noise      scale", false);
     tell_epoch(6, ",\"noise_scale\":812");
     tell_epoch(7, ",\"noise_scale\":1904.2");
-    expect_on_screen("noise      scale 1.90k rows", true);
+    expect_on_screen("noise      scale 1.90k rows: batches of ", true);
     tell_epoch(8, ",\"noise_scale\":null");
-    expect_on_screen("noise      scale 1.90k rows", true);
+    expect_on_screen("noise      scale 1.90k rows: batches of ", true);
 }
 END_TEST
 
