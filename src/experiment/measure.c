@@ -44,6 +44,13 @@ static void read_devices(struct measured_epoch *epoch, const json_t *event)
     epoch->rows = rates > 0 ? rows_sum / rates : NAN;
 }
 
+/* One that was measured and cannot be told is so large that no signal is left beside the noise. */
+static double read_noise(const json_t *event)
+{
+    const json_t *noise = json_object_get(event, "noise_scale");
+    return json_is_null(noise) ? INFINITY : member_number(event, "noise_scale");
+}
+
 bool measure_add(struct measure *measure, const json_t *event, struct error *err)
 {
     struct measured_epoch epoch = {.epoch = member_number(event, "epoch"),
@@ -51,7 +58,7 @@ bool measure_add(struct measure *measure, const json_t *event, struct error *err
                                    .samples_per_s = member_number(event, "samples_per_s"),
                                    .test_acc = member_score(event),
                                    .eval_s = member_number(event, "eval_s"),
-                                   .noise = member_number(event, "noise_scale"),
+                                   .noise = read_noise(event),
                                    .partial = json_is_true(json_object_get(event, "partial"))};
     int at = measure->count;
     const json_t *network = json_object_get(event, "network");
@@ -166,7 +173,7 @@ double measure_noise(const struct measure *measure)
             sum += 1 / measure->epochs[i].noise;
             count++;
         }
-    return count > 0 ? count / sum : NAN;
+    return sum > 0 ? count / sum : NAN;
 }
 
 double measure_test_acc(const struct measure *measure)

@@ -15,7 +15,7 @@ struct measured_epoch {
     double device_s, sync_s, wait_s; /* sums over the devices: all, all-reduce, waiting */
     double device_rate;              /* rows that a device computes in a second, mean */
     double rows;                     /* of a device in a step, mean */
-    double noise;                    /* gradient noise scale at its end, in rows */
+    double noise;                    /* gradient noise scale at its end, in rows; may be infinite */
     double network_s, network_bytes; /* sums over hosts under way, and what each sent for them */
     double network_steps;            /* in which it did */
 };

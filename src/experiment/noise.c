@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/figure.h"
 #include "base/text.h"
@@ -74,19 +75,23 @@ struct noise_reach noise_reach(double noise, const struct noise_choice *choice,
                                const struct noise_choice *base)
 {
     const struct spread *speed = &choice->outcome->samples_per_s;
-    const double of_base = base->outcome->samples_per_s.median;
+    const struct spread *of_base = &base->outcome->samples_per_s;
+    const double faster = speed->median / of_base->median;
     const double epochs = noise_epochs(noise, base->batch, choice->batch);
-    return (struct noise_reach){.faster = speed->median / of_base,
+    return (struct noise_reach){.faster = faster,
                                 .epochs = epochs,
-                                .sooner = speed->median / of_base / epochs,
-                                .low = speed->low / of_base / epochs,
-                                .high = speed->high / of_base / epochs};
+                                .sooner = faster / epochs,
+                                .low = speed->low / of_base->high / epochs,
+                                .high = speed->high / of_base->low / epochs};
 }
 
 struct noise_reach study_reach(const struct study_table *table, int row)
 {
     const struct study_row *own = &table->rows[row];
-    if (table->base < 0)
+    const struct study *study = table->study;
+    const bool batches = study->kind == STUDY_SETTINGS && study->varied_count == 1 &&
+                         strcmp(study->varied[0], "batch") == 0;
+    if (table->base < 0 || (study->kind != STUDY_DEVICES && !batches))
         return (struct noise_reach){NAN, NAN, NAN, NAN, NAN};
     const struct study_row *base = &table->rows[table->base];
     return noise_reach(noise_of_study(table),

@@ -13,7 +13,7 @@
  *
  *     steps to a loss    in proportion to 1 + n / b
  *     rows to a loss     in proportion to 1 + b / n
- *     learning rate      in proportion to 1 / (1 + n / b)
+ *     learning rate      in proportion to 1 / (1 + n / b); of Adam and the like its square root
  *
  * Pure; NAN where the noise scale is not known, and in what follows from it.
  */
@@ -33,6 +33,7 @@ const char *noise_sentence(double noise, double batch, char *buffer, size_t size
 /* Of a comparison: that of its base, else of the smallest batch that tells it. */
 double noise_of_study(const struct study_table *table);
 
+/* Likewise of like runs on several numbers of devices. */
 double noise_of_series(const struct series *series);
 
 /* Devices with a batch of all of them, measured or predicted. */
@@ -46,13 +47,13 @@ struct noise_reach {
     double faster;    /* times as fast, per epoch */
     double epochs;    /* times as many */
     double sooner;    /* faster / epochs */
-    double low, high; /* of sooner, by the range of the speed */
+    double low, high; /* of sooner, by the ranges of both speeds */
 };
 
 struct noise_reach noise_reach(double noise, const struct noise_choice *choice,
                                const struct noise_choice *base);
 
-/* The same of a row of a comparison; all NAN where too little is known. */
+/* The same of a row of a comparison of devices or of batches; all NAN where too little is known. */
 struct noise_reach study_reach(const struct study_table *table, int row);
 
 /* "8 devices, batch 2048: 6.1 times as fast per epoch, 1.4 times the epochs: 4.4 times as fast to

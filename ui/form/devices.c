@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/form/devices.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "spec/origin.h"

@@ -35,20 +35,32 @@ static const struct state_run *run_with_noise(const struct form *form, const str
         const struct state_run *run = &state->runs[i];
         if (is_named(run->model, spec->model, check ? check->model : NULL) &&
             is_named(run->data, spec->data, check ? check->data : NULL) &&
-            isfinite(noise_of(run)) && (!newest || run->run > newest->run))
+            run->status == RUN_DONE && isfinite(noise_of(run)) &&
+            (!newest || run->run > newest->run))
             newest = run;
     }
     return newest;
 }
 
-static void fill(struct form_suggestion *suggestion, double lr, double batch, double noise)
+/* The law is that of plain descent; of a rate per parameter it takes the root (noise.h). */
+static double by_noise(enum optimizer_kind optimizer, double noise, double lr, double batch,
+                       double other)
+{
+    const double factor = noise_lr(noise, 1, batch, other);
+    const bool plain = optimizer == OPTIMIZER_SGD || optimizer == OPTIMIZER_NESTEROV;
+    return lr * (plain ? factor : sqrt(factor));
+}
+
+static void fill(struct form_suggestion *suggestion, enum optimizer_kind optimizer, double lr,
+                 double batch, double noise)
 {
     const double ratio = (double)suggestion->batch / batch;
     suggestion->noise = noise;
     suggestion->linear = lr * ratio;
     suggestion->root = lr * sqrt(ratio);
-    suggestion->lr = isfinite(noise) ? noise_lr(noise, lr, batch, (double)suggestion->batch)
-                                     : suggestion->linear;
+    suggestion->lr = isfinite(noise)
+                         ? by_noise(optimizer, noise, lr, batch, (double)suggestion->batch)
+                         : suggestion->linear;
 }
 
 /* Is it another rate, beyond the three digits that are suggested? */
@@ -71,14 +83,14 @@ bool form_suggest(const struct form *form, const struct state *state,
     if (form->base_devices > 0) {
         const double ratio = (double)devices / form->base_devices;
         suggestion->batch = lround(fmax(1, (double)form->base_batch * ratio));
-        fill(suggestion, form->base_lr, (double)form->base_batch, noise);
+        fill(suggestion, spec->optimizer, form->base_lr, (double)form->base_batch, noise);
         return suggestion->batch != spec->batch || differs(spec->lr, suggestion->lr);
     }
     /* Only the batch is another one, and the rate still that run's. */
     if (!run || !(run->batch > 0) || run->batch == (double)spec->batch ||
         differs(spec->lr, run->lr))
         return false;
-    fill(suggestion, run->lr, run->batch, noise);
+    fill(suggestion, spec->optimizer, run->lr, run->batch, noise);
     return differs(spec->lr, suggestion->lr);
 }
 

@@ -5,8 +5,8 @@
 
 /*
  * The batch and the learning rate for other devices than those that they were chosen for, and the
- * rate for another batch than one that is known to train well: that of the newest run of the same
- * network and data which tells the noise of its gradients (experiment/noise.h).
+ * rate for another batch than that of the newest run of the same network and data which is done and
+ * measured the noise of its gradients (experiment/noise.h).
  */
 struct form_suggestion {
     int devices;

@@ -265,7 +265,7 @@ json_t *profile_json(const struct profile *profile, const char *const *names, in
                      "devices", devices, "operations", operations_json(profile, count));
 }
 
-json_t *noise_json(const struct noise_estimate *smoothed)
+json_t *noise_json(const struct metrics *metrics)
 {
-    return smoothed->variance != 0 ? json_finite(noise_rows(smoothed)) : NULL;
+    return metrics->epoch.noises > 0 ? json_finite(noise_rows(&metrics->noise)) : NULL;
 }

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "engine/train/profile/noise.h"
+#include "engine/train/profile/metrics.h"
 #include "engine/train/profile/profile.h"
 
 /*
@@ -14,4 +14,4 @@ json_t *profile_json(const struct profile *profile, const char *const *names, in
 
 /* B_simple, as events have it: null where it cannot be told. NULL: this run does not measure it, or
  * memory ran out. */
-json_t *noise_json(const struct noise_estimate *smoothed);
+json_t *noise_json(const struct metrics *metrics);

@@ -50,17 +50,6 @@ static void rate_add(struct rate *rate, double rows, double seconds, double now)
         rate->rows = rate->seconds = 0;
 }
 
-/* Nothing where the step did not measure it. */
-static void add_noise(struct metrics *metrics, const struct step_part *parts, int devices)
-{
-    const struct noise_part *noise[SPEC_MAX_DEVICES];
-    struct noise_estimate estimate;
-    for (int i = 0; i < devices; i++)
-        noise[i] = &parts[i].noise;
-    if (noise_of_parts(noise, devices, &estimate))
-        noise_add(&metrics->noise, &estimate);
-}
-
 void metrics_step(struct metrics *metrics, const struct step_part *parts, int devices, long rows,
                   double seconds)
 {
@@ -83,12 +72,24 @@ void metrics_step(struct metrics *metrics, const struct step_part *parts, int de
     epoch->compute_s += compute_s;
     epoch->sync_s += sync_s;
     epoch->reduce_s += reduce_s;
-    add_noise(metrics, parts, devices);
     epoch->rows += rows;
     epoch->steps++;
     metrics->rows += rows;
     metrics->steps++;
     rate_add(&metrics->rate, (double)rows, seconds, now);
+}
+
+void metrics_noise(struct metrics *metrics, const struct step_part *parts, int devices,
+                   double weight)
+{
+    const struct noise_part *noise[SPEC_MAX_DEVICES];
+    struct noise_estimate estimate;
+    for (int i = 0; i < devices; i++)
+        noise[i] = &parts[i].noise;
+    if (!noise_of_parts(noise, devices, &estimate))
+        return;
+    noise_add(&metrics->noise, &estimate, weight);
+    metrics->epoch.noises++;
 }
 
 void metrics_end_epoch(struct metrics *metrics, double seconds)

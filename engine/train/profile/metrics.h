@@ -25,6 +25,7 @@ struct device_metrics {
 struct epoch_metrics {
     long epoch, steps, rows, correct;
     double loss_sum, seconds;
+    long noises;    /* steps that measured the gradients' noise */
     double spent_s; /* until it has ended: so far, without pauses */
     /*
      * Along the critical path: in every step the longest time any device computed and the longest
@@ -56,6 +57,11 @@ void metrics_begin_epoch(struct metrics *metrics, long epoch);
 /* The parts of a step of so many rows, in device order; it took `seconds` in all. */
 void metrics_step(struct metrics *metrics, const struct step_part *parts, int devices, long rows,
                   double seconds);
+
+/* What the step measured of the gradients' noise, if it did. The weight is that of its rows, 1 for
+ * a full mini-batch: estimates from few rows are that much rougher. */
+void metrics_noise(struct metrics *metrics, const struct step_part *parts, int devices,
+                   double weight);
 
 void metrics_end_epoch(struct metrics *metrics, double seconds);
 /* The epoch now ended was a whole one: it counts for the time per epoch. */

@@ -42,10 +42,12 @@ bool noise_of_parts(const struct noise_part *const *parts, int count, struct noi
     return all_squares > 0 && noise_estimate(shards, found, all_squares, out);
 }
 
-void noise_add(struct noise_estimate *smoothed, const struct noise_estimate *estimate)
+void noise_add(struct noise_estimate *smoothed, const struct noise_estimate *estimate,
+               double weight)
 {
-    smoothed->signal = DECAY * smoothed->signal + (1 - DECAY) * estimate->signal;
-    smoothed->variance = DECAY * smoothed->variance + (1 - DECAY) * estimate->variance;
+    const double part = (1 - DECAY) * weight;
+    smoothed->signal += part * (estimate->signal - smoothed->signal);
+    smoothed->variance += part * (estimate->variance - smoothed->variance);
 }
 
 double noise_rows(const struct noise_estimate *smoothed)

@@ -44,8 +44,9 @@ struct noise_part {
 /* An estimate from all parts of a step. */
 bool noise_of_parts(const struct noise_part *const *parts, int count, struct noise_estimate *out);
 
-/* Smooth both over the last hundred steps or so; all zero before the first. */
-void noise_add(struct noise_estimate *smoothed, const struct noise_estimate *estimate);
+/* Smooth both over the last hundred measures or so; all zero before the first. */
+void noise_add(struct noise_estimate *smoothed, const struct noise_estimate *estimate,
+               double weight);
 
 /* B_simple in rows, the ratio of the two. NAN: no estimate yet, or |G|^2 cannot be told from 0. */
 double noise_rows(const struct noise_estimate *smoothed);

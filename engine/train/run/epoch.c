@@ -17,6 +17,14 @@ static long steps_given(const struct run *run)
     return run->metrics.steps + run->steps.pending;
 }
 
+/* Measures of the noise are no part of training, whatever devices there are. */
+static double take_measured_s(struct run *run)
+{
+    const double seconds = run->steps.measured_s;
+    run->steps.measured_s = 0;
+    return seconds;
+}
+
 static bool take_steps(struct run *run, double start, double *paused_s, struct error *err)
 {
     for (long begin = run->metrics.epoch.steps * run->spec.batch;
@@ -31,12 +39,16 @@ static bool take_steps(struct run *run, double start, double *paused_s, struct e
         if (!profiler_before_step(&run->profiler, &run->ranks, left, err) ||
             !steps_give(run, begin, err))
             return false;
+        *paused_s += take_measured_s(run);
         run->metrics.epoch.spent_s = clock_seconds() - start - *paused_s;
         if (!checkpoints_step(run, err))
             return false;
         progress_tick(run);
     }
-    return steps_drain(run, err);
+    if (!steps_drain(run, err))
+        return false;
+    *paused_s += take_measured_s(run);
+    return true;
 }
 
 bool run_epoch(struct run *run, long epoch, struct error *err)

@@ -294,7 +294,7 @@ bool report_epoch(struct run *run, struct error *err)
         json_finite(sync_algorithm_bandwidth(reduced, epoch->reduce_s)), "sync_bus_bandwidth",
         json_finite(sync_bus_bandwidth(reduced, epoch->reduce_s, run->ranks.count)), "devices",
         list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run),
-        "noise_scale", noise_json(&run->metrics.noise));
+        "noise_scale", noise_json(&run->metrics));
     bool ok = event && outcome_add_epoch(&run->work, &run->metrics, event) &&
               meet_add_network(run, event);
     return report_emit(&run->report, whole(event, ok), err);

@@ -133,10 +133,15 @@ static bool finish_step(struct run *run, struct error *err)
     if ((run->ranks.queues && run->ranks.count > 1) || run->ranks.link)
         separate_waiting(parts, run->ranks.count);
     loss /= (double)step.rows;
-    double now = clock_seconds(), seconds = now - fmax(step.begin_s, run->steps.last_end);
+    double now = clock_seconds(),
+           seconds = now - fmax(step.begin_s, run->steps.last_end) - parts[0].times.measure_s;
+    const long full =
+        run->spec.batch < run->work.train_rows ? run->spec.batch : run->work.train_rows;
     run->steps.last_end = now;
     run->steps.pending--;
+    run->steps.measured_s += parts[0].times.measure_s;
     metrics_step(&run->metrics, parts, run->ranks.count, step.rows, seconds);
+    metrics_noise(&run->metrics, parts, run->ranks.count, (double)step.rows / (double)full);
     if (!report_step(run, &step, parts, loss, seconds, err) ||
         !report_notes(&run->report, &run->ranks, step.size, err))
         return false;

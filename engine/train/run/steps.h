@@ -17,8 +17,9 @@ struct steps {
     /* Passes trained with the present plans: the first loads code, the second is captured, and
      * nothing else may run at the same time. */
     long passes[PASS_SIZES];
-    double last_end; /* when the last step was taken, on clock_seconds */
-    int exploded;    /* steps in a row with a loss that is far too large */
+    double last_end;   /* when the last step was taken, on clock_seconds */
+    double measured_s; /* seconds of the noise's measures since they were last asked for */
+    int exploded;      /* steps in a row with a loss that is far too large */
 };
 
 /* Whether steps can be queued ahead; when the devices are connected. */

@@ -2,6 +2,7 @@
 /* What the gradient noise scale says of batches, in numbers and words. */
 #include <check.h>
 #include <math.h>
+#include <string.h>
 
 #include "experiment/noise.h"
 #include "tests/suites.h"
@@ -63,13 +64,18 @@ END_TEST
 START_TEST(a_comparison_has_one_scale)
 {
     static const struct study_variant variants[] = {{.batch = 512}, {.batch = 256}, {.batch = 128}};
-    struct study_table table = {.count = 3, .base = 0};
+    static struct study study = {.kind = STUDY_SETTINGS, .varied_count = 1, .varied = {"batch"}};
+    struct study_table table = {.study = &study, .count = 3, .base = 0};
     for (int i = 0; i < 3; i++)
         table.rows[i] = (struct study_row){.variant = &variants[i],
                                            .outcome = {.noise = i == 0 ? NAN : 100.0 * i}};
     ck_assert_double_eq(noise_of_study(&table), 200);
     table.rows[0].outcome.noise = 50;
     ck_assert_double_eq(noise_of_study(&table), 50);
+    table.rows[0].outcome.samples_per_s.median = table.rows[1].outcome.samples_per_s.median = 100;
+    ck_assert_double_eq_tol(study_reach(&table, 1).epochs, 306.0 / 562, 1e-12);
+    strcpy(study.varied[0], "optimizer"); /* of which the law says nothing */
+    ck_assert(isnan(study_reach(&table, 1).epochs));
     table.base = -1;
     ck_assert_double_eq(noise_of_study(&table), 200);
     ck_assert(isnan(study_reach(&table, 1).sooner));
@@ -84,6 +90,8 @@ START_TEST(a_run_has_the_harmonic_mean)
     struct measured_epoch epochs[] = {{.noise = 100}, {.noise = NAN}, {.noise = 300}};
     struct measure measure = {.epochs = epochs, .count = 3};
     ck_assert_double_eq_tol(measure_noise(&measure), 150, 1e-9);
+    epochs[1].noise = INFINITY; /* measured, and nothing else was found */
+    ck_assert_double_eq_tol(measure_noise(&measure), 225, 1e-9);
     measure.count = 0;
     ck_assert(isnan(measure_noise(&measure)));
 }

@@ -76,9 +76,11 @@ bool cuda_plan_squares(struct device *device, const struct replica *replica,
     const struct cuda_replica *r = (const struct cuda_replica *)replica;
     struct queued_pass *pass =
         &device->passes[(device->queued + PASSES_QUEUED - 1) % PASSES_QUEUED];
-    if (device->queued == device->taken || pass->square_count == PASS_SQUARE_SUMS)
-        return error_set(err, ERROR_FAILED, "%s: no pass is queued that wants squares",
-                         device->name);
+    if (device->queued == device->taken)
+        return error_set(err, ERROR_FAILED, "%s: no pass is queued", device->name);
+    if (pass->square_count == PASS_SQUARE_SUMS)
+        return error_set(err, ERROR_FAILED, "%s: more than %d sums of squares in a pass",
+                         device->name, PASS_SQUARE_SUMS);
     pass->square_kinds[pass->square_count] = which;
     return cuda_check(kernel_gradient_squares(device->stream, end - begin, r->base.grads + begin,
                                               r->norm, pass->squares + pass->square_count++),

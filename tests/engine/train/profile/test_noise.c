@@ -107,14 +107,17 @@ START_TEST(the_scale_is_smoothed)
     mean_and_deviation(mean, deviation);
     for (int step = 0; step < 400; step++) {
         ck_assert(draw_step(rows, 2, &stream, &at, &estimate));
-        noise_add(&smoothed, &estimate);
+        noise_add(&smoothed, &estimate, 1);
     }
     ck_assert_double_eq_tol(noise_rows(&smoothed) / (squares(deviation) / squares(mean)), 1, 0.2);
     for (int step = 0; step < 400; step++)
-        noise_add(&smoothed, &(struct noise_estimate){.signal = 2, .variance = 100});
+        noise_add(&smoothed, &(struct noise_estimate){.signal = 2, .variance = 100}, 1);
     ck_assert_double_eq_tol(noise_rows(&smoothed), 50, 5);
+    /* A step of few rows counts for few. */
+    noise_add(&smoothed, &(struct noise_estimate){.signal = 1000, .variance = 100}, 1.0 / 128);
+    ck_assert_double_eq_tol(noise_rows(&smoothed), 50, 6);
     for (int step = 0; step < 400; step++)
-        noise_add(&smoothed, &(struct noise_estimate){.signal = -1, .variance = 100});
+        noise_add(&smoothed, &(struct noise_estimate){.signal = -1, .variance = 100}, 1);
     ck_assert(isnan(noise_rows(&smoothed)));
 }
 END_TEST

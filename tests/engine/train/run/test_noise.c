@@ -143,6 +143,26 @@ START_TEST(measuring_changes_no_bit)
 }
 END_TEST
 
+/* What is smoothed begins where it was. */
+START_TEST(a_resumed_run_continues_the_scale)
+{
+    struct recorder rec;
+    char *kept = format("%s/checkpoints", folder);
+    parallel_begin(&rec, "plain", "devices=cpu:0-1 batch=32 epochs=2");
+    rec.keep.checkpoints = kept;
+    ck_assert_msg(recorder_run(&rec), "%s", rec.err.text);
+    rec.spec.epochs = 4;
+    rec.keep.resumes = true;
+    ck_assert_msg(recorder_run(&rec), "%s", rec.err.text);
+    const struct outcome resumed = parallel_outcome(&rec);
+    check_equal(resumed.noise, noise_of("plain", "devices=cpu:0-1 batch=32 epochs=4"), "resumed");
+    recorder_free(&rec);
+    struct outcome done = resumed;
+    outcome_free(&done);
+    free(kept);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("noise of runs");
@@ -152,5 +172,6 @@ int main(void)
     tcase_add_test(tcase, hosts_tell_what_devices_tell);
     tcase_add_test(tcase, one_device_measures_by_halves);
     tcase_add_test(tcase, measuring_changes_no_bit);
+    tcase_add_test(tcase, a_resumed_run_continues_the_scale);
     return run_suites(suite, NULL);
 }
