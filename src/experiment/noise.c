@@ -48,11 +48,11 @@ const char *noise_sentence(double noise, double batch, char *buffer, size_t size
 double noise_of_study(const struct study_table *table)
 {
     const struct study_row *found = NULL;
+    if (table->base >= 0 && table->rows[table->base].outcome.noise > 0)
+        return table->rows[table->base].outcome.noise;
     for (int i = 0; i < table->count; i++) {
         const struct study_row *row = &table->rows[i];
-        if (row->outcome.noise > 0 &&
-            (!found || i == table->base ||
-             (found != &table->rows[table->base] && row->variant->batch < found->variant->batch)))
+        if (row->outcome.noise > 0 && (!found || row->variant->batch < found->variant->batch))
             found = row;
     }
     return found ? found->outcome.noise : NAN;
