@@ -173,7 +173,9 @@ START_TEST(a_live_change_of_the_rate_stays)
     spec.lr = 0.1;
     struct record *record = record_new(7, &spec);
     spec_free(&spec);
-    record_set_progress(record, &(struct run_progress){.run_lr = 0.05});
+    const struct run_device device = {.state = "train"};
+    record_set_progress(
+        record, &(struct run_progress){.run_lr = 0.05, .devices = &device, .device_count = 1});
     record = restored(record);
     json_t *object = record_json_full(record);
     ck_assert_double_eq(json_number_value(json_object_get(object, "lr")), 0.05);
