@@ -111,6 +111,11 @@ const char *plural(double count)
     return count == 1 ? "" : "s";
 }
 
+const char *plural_are(double count)
+{
+    return count == 1 ? " is" : "s are";
+}
+
 bool parse_long(const char *string, long low, long high, long *out)
 {
     if (isspace((unsigned char)string[0]) || string[0] == '\0')

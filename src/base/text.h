@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "base/text.h"
 
 /*
  * A growing string. A failed allocation is remembered (`failed`), later appends do nothing, and the
@@ -44,6 +43,8 @@ char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* The end of a noun after a count: "%ld run%s", n, plural(n). */
 const char *plural(double count);
+/* The same with the verb: "%ld run%s lost", n, plural_are(n). */
+const char *plural_are(double count);
 
 /*
  * Whole-string number parsing, in the C locale whatever the process's is: leading or trailing

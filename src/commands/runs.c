@@ -14,6 +14,7 @@
 #include "commands/runs_change.h"
 #include "completion/argument.h"
 #include "events/device_names.h"
+#include "events/row_counts.h"
 #include "output/table.h"
 #include "runs/pick.h"
 #include "runs/source.h"
@@ -27,18 +28,6 @@ struct extra {
     bool some_rows; /* some run does not use all rows */
 };
 
-/* "512", with test rows "512/100". */
-static const char *rows_text(char *buffer, size_t size, const json_t *run)
-{
-    struct figure train, test;
-    double train_rows = member_number(run, "train_rows"),
-           test_rows = member_number(run, "test_rows");
-    bool tests_some = test_rows > 0;
-    snprintf(buffer, size, "%s%s%s", train_rows > 0 ? figure_whole(&train, train_rows) : "all",
-             tests_some ? "/" : "", tests_some ? figure_whole(&test, test_rows) : "");
-    return buffer;
-}
-
 static void add_run(struct table *table, const json_t *run, const struct extra *extra)
 {
     struct figure text;
@@ -49,7 +38,8 @@ static void add_run(struct table *table, const json_t *run, const struct extra *
     table_cell(table, member_text(run, "model"));
     table_cell(table, member_text(run, "data"));
     if (extra->some_rows)
-        table_cell(table, rows_text(rows, sizeof rows, run));
+        table_cell(table, row_counts_text(member_number(run, "train_rows"),
+                                          member_number(run, "test_rows"), rows, sizeof rows));
     table_cell(table, run_devices_short(devices, sizeof devices, run));
     table_cell(table, figure_whole(&text, member_number(run, "batch")));
     table_cell(table, figure_digits(&text, member_number(run, "lr"), 6));

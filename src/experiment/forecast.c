@@ -3,9 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "experiment/predict.h"
 
 static int count_hosts(const char *devices)
@@ -43,8 +43,7 @@ static void choose_batch(struct forecast_basis *basis)
 
 static bool check_study(const struct study *study, struct error *err)
 {
-    const bool batches = study->kind == STUDY_SETTINGS && study->varied_count == 1 &&
-                         strcmp(study->varied[0], "batch") == 0;
+    const bool batches = study_varies_batch(study);
     if (study->kind == STUDY_SETTINGS && !batches)
         return error_set(err, ERROR_USAGE,
                          "--predict is for comparisons of devices, or of --batch on one number of "
@@ -155,7 +154,7 @@ static double rows_on(double batch, int devices)
 }
 
 /* By how much steps took more or less than their median. */
-static double noise_of(const struct spread *rate)
+static double variation_of(const struct spread *rate)
 {
     return rate->count < 2 ? 0 : fmax(rate->median / rate->low - 1, 1 - rate->median / rate->high);
 }
@@ -170,7 +169,7 @@ static struct predict_point as_point(const struct forecast_point *from, bool hos
                                   .sync_s = step_s * outcome->sync_share,
                                   .wait_s = step_s * outcome->wait_share,
                                   .network_s = step_s * outcome->network_share,
-                                  .noise = noise_of(&outcome->samples_per_s)};
+                                  .variation = variation_of(&outcome->samples_per_s)};
 }
 
 /* Of all points but those of as many devices. */
@@ -220,7 +219,7 @@ static bool check_cores(const struct forecast_basis *basis, int devices, struct 
                          devices, threads, basis->cores, basis->cores / devices);
     return error_set(err, ERROR_USAGE,
                      "--predict %d: as many CPU devices would share %d core%s: predict %d at most",
-                     devices, basis->cores, basis->cores == 1 ? "" : "s", basis->cores / threads);
+                     devices, basis->cores, plural(basis->cores), basis->cores / threads);
 }
 
 static bool check_points(const struct forecast_basis *basis, int count, struct error *err)
@@ -310,8 +309,10 @@ static void fill_outcome(const struct forecast_basis *basis, const struct predic
         .wait_share = step->wait_s / step->step_s,
         .device_rate = device_rate(basis->base, rows, step->compute_s),
         .rows = rows,
+        .noise = NAN,
         .memory = NAN,
         .step_bytes = NAN,
+        .gradient_bytes = NAN,
         .network_share = NAN,
         .network_speed = NAN};
     outcome_compare(&forecast->outcome, basis->base);
@@ -349,7 +350,7 @@ const char *forecast_sentence(const struct forecast_basis *basis, const struct f
     const char *limit = forecast->limit == CAUSES ? "nothing" : loss_name(forecast->limit);
     snprintf(buffer, size, "Predicted for %d %s%s: %s s/epoch (%s), %s, efficiency %s; %s limits",
              forecast->count, forecast_counts_hosts(basis) ? "host" : "device",
-             forecast->count == 1 ? "" : "s", figure_seconds(&seconds, outcome->s_per_epoch.median),
+             plural(forecast->count), figure_seconds(&seconds, outcome->s_per_epoch.median),
              spread_range(&outcome->s_per_epoch, figure_seconds, range, sizeof range),
              figure_times(&times, outcome->speed_up),
              figure_efficiency(&efficiency, outcome->efficiency), limit);

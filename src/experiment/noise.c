@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/figure.h"
 #include "base/text.h"
@@ -38,37 +37,40 @@ const char *noise_sentence(double noise, double batch, char *buffer, size_t size
         return buffer;
     figure_whole(&scale, rounded(noise));
     snprintf(buffer, size,
-             "noise scale %s: batches up to about %s row%s use their rows well; %s wastes %.0f%% "
+             "Noise scale %s: batches up to about %s row%s use their rows well; %s wastes %.0f%% "
              "of each row",
              scale.text, scale.text, plural(rounded(noise)), figure_whole(&rows, batch),
              100 * noise_waste(noise, batch));
     return buffer;
 }
 
+/* That of the base, else of the smallest batch that has one. */
+static double common_noise(const struct noise_choice *choices, int count, int base)
+{
+    const struct noise_choice *found = NULL;
+    if (base >= 0 && choices[base].outcome->noise > 0)
+        return choices[base].outcome->noise;
+    for (int i = 0; i < count; i++)
+        if (choices[i].outcome->noise > 0 && (!found || choices[i].batch < found->batch))
+            found = &choices[i];
+    return found ? found->outcome->noise : NAN;
+}
+
 double noise_of_study(const struct study_table *table)
 {
-    const struct study_row *found = NULL;
-    if (table->base >= 0 && table->rows[table->base].outcome.noise > 0)
-        return table->rows[table->base].outcome.noise;
-    for (int i = 0; i < table->count; i++) {
-        const struct study_row *row = &table->rows[i];
-        if (row->outcome.noise > 0 && (!found || row->variant->batch < found->variant->batch))
-            found = row;
-    }
-    return found ? found->outcome.noise : NAN;
+    struct noise_choice choices[STUDY_VARIANTS];
+    for (int i = 0; i < table->count; i++)
+        choices[i] =
+            (struct noise_choice){&table->rows[i].outcome, (double)table->rows[i].variant->batch};
+    return common_noise(choices, table->count, table->base);
 }
 
 double noise_of_series(const struct series *series)
 {
-    const struct series_row *found = NULL;
-    if (series->base >= 0 && series->rows[series->base].outcome.noise > 0)
-        return series->rows[series->base].outcome.noise;
-    for (int i = 0; i < series->count; i++) {
-        const struct series_row *row = &series->rows[i];
-        if (row->outcome.noise > 0 && (!found || row->run.batch < found->run.batch))
-            found = row;
-    }
-    return found ? found->outcome.noise : NAN;
+    struct noise_choice choices[SERIES_ROWS];
+    for (int i = 0; i < series->count; i++)
+        choices[i] = (struct noise_choice){&series->rows[i].outcome, series->rows[i].run.batch};
+    return common_noise(choices, series->count, series->base);
 }
 
 struct noise_reach noise_reach(double noise, const struct noise_choice *choice,
@@ -88,10 +90,8 @@ struct noise_reach noise_reach(double noise, const struct noise_choice *choice,
 struct noise_reach study_reach(const struct study_table *table, int row)
 {
     const struct study_row *own = &table->rows[row];
-    const struct study *study = table->study;
-    const bool batches = study->kind == STUDY_SETTINGS && study->varied_count == 1 &&
-                         strcmp(study->varied[0], "batch") == 0;
-    if (table->base < 0 || (study->kind != STUDY_DEVICES && !batches))
+    if (table->base < 0 ||
+        (table->study->kind != STUDY_DEVICES && !study_varies_batch(table->study)))
         return (struct noise_reach){NAN, NAN, NAN, NAN, NAN};
     const struct study_row *base = &table->rows[table->base];
     return noise_reach(noise_of_study(table),

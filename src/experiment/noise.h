@@ -26,14 +26,13 @@ double noise_epochs(double noise, double batch, double other);
 /* The learning rate for another batch, from one that serves `batch`. */
 double noise_lr(double noise, double lr, double batch, double other);
 
-/* "noise scale 1900: batches up to about 1900 rows use their rows well; 512 wastes 21% of each
+/* "Noise scale 1900: batches up to about 1900 rows use their rows well; 512 wastes 21% of each
  * row". Into `buffer`, which is returned; "" when it is not known. */
 const char *noise_sentence(double noise, double batch, char *buffer, size_t size);
 
-/* Of a comparison: that of its base, else of the smallest batch that tells it. */
+/* The scale that a comparison goes by: that of its base, else of the smallest batch that has one.
+ */
 double noise_of_study(const struct study_table *table);
-
-/* Likewise of like runs on several numbers of devices. */
 double noise_of_series(const struct series *series);
 
 /* Devices with a batch of all of them, measured or predicted. */

@@ -51,7 +51,7 @@ static void add_run(struct means *means, const struct measure *run)
         add(&means->network_share, ratio(time.network_s, time.seconds));
         add(&means->network_speed, ratio(time.network_bytes, time.network_s));
     }
-    add(&means->noise, measure_noise(run));
+    add(&means->noise, 1 / measure_noise(run)); /* what is wasted adds up */
     add(&means->device_rate, mean_of(&rate));
     add(&means->rows, mean_of(&rows));
     add(&means->epochs, run->count > 0 ? run->epochs[run->count - 1].epoch : NAN);
@@ -99,7 +99,7 @@ bool outcome_make(struct outcome *outcome, const struct measure *const *runs, in
     outcome->wait_share = mean_of(&means.wait_share);
     outcome->device_rate = mean_of(&means.device_rate);
     outcome->rows = mean_of(&means.rows);
-    outcome->noise = mean_of(&means.noise);
+    outcome->noise = 1 / mean_of(&means.noise);
     outcome->network_share = mean_of(&means.network_share);
     outcome->network_speed = mean_of(&means.network_speed);
     outcome->samples_per_s = outcome->test_acc = outcome->target_s = outcome->s_per_epoch;

@@ -25,7 +25,7 @@ struct outcome {
     double sync_share; /* of the devices' time, means over the runs: all-reduce, exposed */
     double wait_share; /* neither computing nor all-reduce: waiting for input or other devices */
     double device_rate, rows; /* as in measure.h, means over the runs */
-    double noise;             /* gradient noise scale in rows, mean over the runs */
+    double noise;             /* gradient noise scale in rows, harmonic mean over the runs */
     double memory;            /* bytes, of the device that needs most in any run */
     double step_bytes;        /* that the devices tell each other in a step */
     double gradient_bytes;    /* of the network: what an all-reduce sums */

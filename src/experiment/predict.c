@@ -9,7 +9,7 @@
 /* Of a message, where no all-reduce was measured. */
 #define LATENCY_S 5e-6
 /* No point is known better than this. */
-#define LEAST_NOISE 0.02
+#define LEAST_VARIATION 0.02
 
 /* By how much devices may slow each other down, where none were measured side by side: what a trial
  * on CPU devices showed (docs/benchmarks.md). */
@@ -243,9 +243,9 @@ static struct predicted_step step_of(const struct fit *fit, int devices, double 
     return step;
 }
 
-/* How far the step moves when each point does by its noise. */
-static double moved_by_noise(const struct predict_model *model, int devices, double rows,
-                             double step_s)
+/* How far the step moves when each point does by its variation. */
+static double moved_by_variation(const struct predict_model *model, int devices, double rows,
+                                 double step_s)
 {
     double moved = 0;
     for (int i = 0; i < model->count; i++) {
@@ -254,7 +254,7 @@ static double moved_by_noise(const struct predict_model *model, int devices, dou
         for (int sign = -1; sign < 2; sign += 2) {
             const struct predict_point *from = &model->points[i];
             struct predict_point *point = &changed.points[i];
-            const double factor = 1 + sign * fmin(fmax(from->noise, LEAST_NOISE), 0.9);
+            const double factor = 1 + sign * fmin(fmax(from->variation, LEAST_VARIATION), 0.9);
             point->step_s = from->step_s * factor;
             point->sync_s = from->sync_s * factor;
             point->wait_s = from->wait_s * factor;
@@ -285,7 +285,7 @@ struct predicted_step predict_step(const struct predict_model *model, int device
     const int several = count_several(model);
     struct predicted_step step = step_of(&fit, devices, rows);
     const double off =
-        misfit(model, &fit) + moved_by_noise(model, devices, rows, step.step_s) / step.step_s;
+        misfit(model, &fit) + moved_by_variation(model, devices, rows, step.step_s) / step.step_s;
     step.low_s = step.high_s = step.step_s;
     for (int i = 0; i < HIDDEN - (several > 0); i++)
         for (int latency = 0; latency < 1 + (several == 1); latency++) {

@@ -41,7 +41,7 @@ struct predict_point {
     double step_s;         /* t, of which all-reduce and waiting: */
     double sync_s, wait_s; /* NAN: not known */
     double network_s;      /* T; NAN: there is one host */
-    double noise;          /* steps took up to this part more or less: 0.05 */
+    double variation;      /* steps took up to this part more or less: 0.05 */
 };
 
 struct predict_model {
@@ -72,7 +72,7 @@ enum predict_lack predict_lacks(const struct predict_model *model, int devices, 
 
 /*
  * A step on `devices` (> 1) with `rows` each, where nothing lacks. The range is what comes of
- * moving each point by its noise, of what the model misses in the measured points, and of what
+ * moving each point by its variation, of what the model misses in the measured points, and of what
  * these leave open: h; with one number of devices above 1 T may be all latency; with none nothing
  * may be hidden, and devices may be slower side by side.
  */

@@ -55,6 +55,12 @@ int study_count(const struct study *study, enum study_state state)
     return count;
 }
 
+bool study_varies_batch(const struct study *study)
+{
+    return study->kind == STUDY_SETTINGS && study->varied_count == 1 &&
+           strcmp(study->varied[0], "batch") == 0;
+}
+
 int study_unfinished(const struct study *study)
 {
     return study->entry_count - study_count(study, STUDY_DONE) - study_count(study, STUDY_FAILED);

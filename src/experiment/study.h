@@ -82,6 +82,8 @@ void study_tag(const struct study *study, char *buffer, size_t size);
 int study_count(const struct study *study, enum study_state state);
 /* Entries that a resumed study trains. */
 int study_unfinished(const struct study *study);
+/* Is the batch all that varies, on one number of devices? */
+bool study_varies_batch(const struct study *study);
 /* "1 device", "2 devices" */
 const char *study_devices(int devices, struct figure *text);
 /* "devices, strong scaling (the same batch)", "batch and lr". */

@@ -115,7 +115,6 @@ static void print_noise(const struct study_table *table)
     char words[SENTENCE_SIZE];
     if (!base || !noise_sentence(noise, (double)base->variant->batch, words, sizeof words)[0])
         return;
-    words[0] = (char)toupper((unsigned char)words[0]);
     print("\n%s.\n", words);
     for (int i = 0; i < table->count; i++) {
         const struct study_row *row = &table->rows[i];

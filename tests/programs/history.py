@@ -278,7 +278,7 @@ class Runs(Case):
                          ["cpu:0", "cpu:1"])
         self.assertEqual(len(run["epochs"]), 2)
         noise = [epoch["noise_scale"] for epoch in run["epochs"] if epoch["noise_scale"]][-1]
-        found = re.search(r"^noise scale (\d+): batches up to about \1 rows", shown, re.M)
+        found = re.search(r"^Noise scale (\d+): batches up to about \1 rows", shown, re.M)
         self.assertAlmostEqual(float(found[1]) / noise, 1, 1)
         self.assertFalse(self.good_json("engine", "status")["running"])
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "spec/origin.h"
 #include "spec/text.h"
 #include "ui/form/field.h"
@@ -136,8 +137,7 @@ void settings_left(struct ui *ui)
     char page[KEY_NAME_SIZE], save[KEY_NAME_SIZE];
     /* Help comes back here. */
     if (unsaved > 0 && ui->view != VIEW_HELP)
-        ui_say(ui, false, "%d setting%s not saved: press %s, then %s", unsaved,
-               unsaved == 1 ? " is" : "s are",
+        ui_say(ui, false, "%d setting%s not saved: press %s, then %s", unsaved, plural_are(unsaved),
                keymap_first(&ui->keymap, ACTION_VIEW_SETTINGS, page),
                keymap_first(&ui->keymap, ACTION_SAVE, save));
 }
@@ -209,5 +209,5 @@ void ui_leave(struct ui *ui)
     else
         ui_ask(ui, &leave_question, 0,
                "%d setting%s not saved: save first (s), or leave without (y)?", unsaved,
-               unsaved == 1 ? " is" : "s are");
+               plural_are(unsaved));
 }

@@ -116,8 +116,8 @@ void sweep_taken(struct ui *ui, long run)
         return;
     }
     ui->compare.submitting = false;
-    ui_say(ui, false, "the sweep's %d run%s in the queue, up to run %ld", count,
-           count == 1 ? " is" : "s are", run);
+    ui_say(ui, false, "the sweep's %d run%s in the queue, up to run %ld", count, plural_are(count),
+           run);
 }
 
 void sweep_refused(struct ui *ui)

@@ -10,13 +10,9 @@
 #include "experiment/noise.h"
 #include "ui/form/devices.h"
 
-/* The newest noise scale of a run; NAN: not measured. */
 static double noise_of(const struct state_run *run)
 {
-    for (int i = run->point_count; i-- > 0;)
-        if (run->points[i].value[METRIC_NOISE] > 0)
-            return run->points[i].value[METRIC_NOISE];
-    return NAN;
+    return points_newest(run->points, run->point_count, METRIC_NOISE);
 }
 
 /* Unknown is not equal. */

@@ -22,7 +22,7 @@ static const struct action_entry table[] = {
     ENTRY(ACTION_EPOCHS, "epochs", CONTEXT_RUN_CONTROL, 4, "epochs",
           "give the run more epochs or fewer", 'n'),
     ENTRY(ACTION_SCALE, "scale", CONTEXT_DASHBOARD, 2, "scale",
-          "scale batch and lr with the devices, as suggested", 'g'),
+          "take the batch and lr that are suggested", 'g'),
     ENTRY(ACTION_ENGINE, "engine", CONTEXT_VIEWS, 2, "start engine",
           "start an engine again, or try the line now", 'e'),
 

@@ -8,6 +8,7 @@
 
 #include "base/figure.h"
 #include "base/text.h"
+#include "events/row_counts.h"
 
 /* What every list of runs says of one. */
 
@@ -55,16 +56,6 @@ static void speed_up_text(const struct state_run *run, char *buffer, size_t size
         snprintf(buffer, size, "%s #%ld", figure_times(&f, run->speed_up), run->base);
     else
         snprintf(buffer, size, "-");
-}
-
-const char *run_rows_text(const struct state_run *run, char *buffer, size_t size)
-{
-    struct figure train, test;
-    bool tests_some = isfinite(run->test_rows);
-    snprintf(buffer, size, "%s%s%s",
-             isfinite(run->train_rows) ? figure_whole(&train, run->train_rows) : "all",
-             tests_some ? "/" : "", tests_some ? figure_whole(&test, run->test_rows) : "");
-    return buffer;
 }
 
 static void epochs_text(const struct state_run *run, char *buffer, size_t size)
@@ -161,7 +152,7 @@ static enum style run_cell(const struct ui *ui, const struct state_run *run, enu
         snprintf(buffer, size, "%s", run->data);
         break;
     case RUN_COLUMN_ROWS:
-        run_rows_text(run, buffer, size);
+        row_counts_text(run->train_rows, run->test_rows, buffer, size);
         break;
     case RUN_COLUMN_DEVICES:
         snprintf(buffer, size, "%s", run->devices);

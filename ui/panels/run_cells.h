@@ -11,9 +11,6 @@ void run_row(const struct ui *ui, struct surface *surface, struct rect area, int
  * has room for RUN_COLUMNS. */
 void run_columns_choose(const struct ui *ui, const struct list_column *columns,
                         struct list_column *chosen);
-/* The rows that it trains on, and after a '/' those of the test unless they are all: "512",
- * "512/100", "all". Returns the buffer. */
-const char *run_rows_text(const struct state_run *run, char *buffer, size_t size);
 enum style run_status_style(enum run_status status);
 /* Its status, with the place in the queue or what has been asked of it: "queued 2". */
 enum style run_status_text(const struct ui *ui, const struct state_run *run, char *buffer,

@@ -198,10 +198,7 @@ int details_best(const struct run_details *details)
 
 double details_noise(const struct run_details *details)
 {
-    int at = details->epoch_count - 1;
-    while (at >= 0 && !isfinite(details->epochs[at].value[METRIC_NOISE]))
-        at--;
-    return at >= 0 ? details->epochs[at].value[METRIC_NOISE] : NAN;
+    return points_newest(details->epochs, details->epoch_count, METRIC_NOISE);
 }
 
 int details_slowest(const struct run_details *details)

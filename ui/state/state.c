@@ -106,6 +106,13 @@ bool state_divides_rows(const struct state *state)
     return !run || !strategy_find(run->strategy, &strategy) || strategy_divides_rows(strategy);
 }
 
+double points_newest(const struct epoch_point *points, int count, enum metric metric)
+{
+    while (count > 0 && !isfinite(points[count - 1].value[metric]))
+        count--;
+    return count > 0 ? points[count - 1].value[metric] : NAN;
+}
+
 double state_rows_together(const struct state *state, double sum, int devices)
 {
     const struct state_run *run = state_run(state, state->live.run);

@@ -87,6 +87,9 @@ struct epoch_point {
     double epoch, step, value[METRIC_COUNT];
 };
 
+/* The newest value of a metric; NAN: none is known. */
+double points_newest(const struct epoch_point *points, int count, enum metric metric);
+
 /* A live change of a running run. */
 struct retune {
     double epoch, step, from, to; /* NAN where they mean nothing */

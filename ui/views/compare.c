@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/views/views.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,7 +168,6 @@ static void say_noise(const struct ui *ui, const struct comparison *comparison, 
     char text[NOTE_SIZE];
     if (!row || !noise_sentence(noise, row->run.batch, text, sizeof text)[0])
         return;
-    text[0] = (char)toupper((unsigned char)text[0]);
     snprintf(note(notes, STYLE_LABEL), NOTE_SIZE, "%s", text);
     drop_for_room(comparison, area, notes);
     if (series->base < 0 || series->rows[series->base].run.batch == row->run.batch)

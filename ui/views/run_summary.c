@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/figure.h"
+#include "events/row_counts.h"
 #include "experiment/noise.h"
 #include "ui/panels/run_cells.h"
 
@@ -105,7 +106,8 @@ void section_summary(struct page *page, const struct ui *ui, const struct state_
     if (run->note[0] != '\0')
         page_entry(page, "note", STYLE_STRONG, "%s", run->note);
     page_entry(page, "trains", STYLE_NORMAL, "%s on %s rows of %s, %s parameters",
-               run->model[0] != '\0' ? run->model : "-", run_rows_text(run, rows, sizeof rows),
+               run->model[0] != '\0' ? run->model : "-",
+               row_counts_text(run->train_rows, run->test_rows, rows, sizeof rows),
                run->data[0] != '\0' ? run->data : "-", figure_whole(&params, details->params));
     page_entry(page, "devices", STYLE_NORMAL, "%s", run->devices);
     if (details->types[0] != '\0')

@@ -96,9 +96,8 @@ static void report_renumbered(struct history_store *store, const struct store_ta
     if (taken->renumbered > 0)
         engine_log(
             store->log, MESSAGE_WARNING, 0,
-            "%s: %ld run%s in it had a number of a run of this engine and a new one now, from "
-            "%ld on",
-            store_path(store->writer), taken->renumbered, plural(taken->renumbered),
+            "%s: %ld run%s renumbered, from %ld on: this engine has runs of the same numbers",
+            store_path(store->writer), taken->renumbered, plural_are(taken->renumbered),
             taken->first_number);
 }
 
@@ -109,12 +108,12 @@ static void report_renewed(struct history_store *store, const char *notice,
     if (*notice)
         engine_log(store->log, MESSAGE_ERROR, 0, "%s", notice);
     engine_log(store->log, MESSAGE_INFO, 0, "%s: %ld run%s stored there again", path, taken->runs,
-               taken->runs == 1 ? " is" : "s are");
+               plural_are(taken->runs));
     report_renumbered(store, taken);
     if (taken->unread > 0)
         engine_log(store->log, MESSAGE_ERROR, 0,
-                   "%s: %ld run%s lost, not to be read from the store before it", path,
-                   taken->unread, taken->unread == 1 ? " is" : "s are");
+                   "%s: %ld run%s lost: the store before it cannot be read there", path,
+                   taken->unread, plural_are(taken->unread));
 }
 
 bool history_store_check(struct history_store *store, struct error *err)

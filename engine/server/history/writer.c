@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/deadline.h"
+#include "base/text.h"
 #include "engine/server/history/backlog.h"
 #include "engine/server/history/flush.h"
 #include "engine/server/history/open.h"
@@ -69,12 +70,11 @@ static void report_losses(struct history *history, const struct backlog *written
         engine_log(history->log, MESSAGE_WARNING, 0,
                    "%s: %ld epoch%s left out, too many waited to be written: the first, the "
                    "last, the best and every %ldth are kept",
-                   history->path, written->thinned, written->thinned == 1 ? " is" : "s are",
-                   written->stride);
+                   history->path, written->thinned, plural_are(written->thinned), written->stride);
     if (lost > 0)
         engine_log(history->log, MESSAGE_ERROR, 0,
                    "%s: %ld event%s lost: too many waited to be written", history->path, lost,
-                   lost == 1 ? " is" : "s are");
+                   plural_are(lost));
 }
 
 /* Called and returns with the lock held, which is released meanwhile. False: it could not. */

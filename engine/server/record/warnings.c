@@ -106,9 +106,9 @@ json_t *warnings_json(const struct warnings *warnings)
     for (size_t i = 0; ok && i < warnings->count; i++)
         ok = json_array_append_new(list, warning_json(&warnings->list[i])) == 0;
     if (ok && warnings->left_out > 0)
-        ok = json_array_append_new(
-                 list, json_sprintf("%ld more warning%s in the engine's log", warnings->left_out,
-                                    warnings->left_out == 1 ? " is" : "s are")) == 0;
+        ok = json_array_append_new(list, json_sprintf("%ld more warning%s in the engine's log",
+                                                      warnings->left_out,
+                                                      plural_are(warnings->left_out))) == 0;
     return json_kept_if(ok, list);
 }
 

@@ -43,8 +43,7 @@ struct checkpoint_place {
     bool evaluated;             /* they are of these very weights */
     double best_acc;            /* of all evaluations so far, see struct best; NAN: none */
     long best_epoch, since_best;
-    double noise_signal,
-        noise_variance; /* of the gradients, see profile/noise.h; 0: not measured */
+    double noise_signal, noise_variance; /* see profile/noise.h; 0: not measured */
     /* What the run must agree with to resume bit by bit. */
     long batch, train_rows;
     uint64_t seed;

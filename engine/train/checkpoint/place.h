@@ -12,7 +12,7 @@
 char *checkpoint_place_text(const struct checkpoint *checkpoint);
 /* Of weights that have no place: their origin alone; likewise. */
 char *checkpoint_origin_text(const struct checkpoint_origin *origin);
-/* Is a text of one of the two kinds a place? */
+/* Is it the text of a place, not of an origin alone? */
 bool checkpoint_place_is(const char *text);
 
 /*

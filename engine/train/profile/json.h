@@ -12,6 +12,6 @@
  */
 json_t *profile_json(const struct profile *profile, const char *const *names, int count);
 
-/* B_simple, as events have it: null where it cannot be told. NULL: this run does not measure it, or
+/* B_simple, as events have it: null where it cannot be told. NULL: the epoch did not measure it, or
  * memory ran out. */
 json_t *noise_json(const struct metrics *metrics);

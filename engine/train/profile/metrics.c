@@ -82,11 +82,15 @@ void metrics_step(struct metrics *metrics, const struct step_part *parts, int de
 void metrics_noise(struct metrics *metrics, const struct step_part *parts, int devices,
                    double weight)
 {
-    const struct noise_part *noise[SPEC_MAX_DEVICES];
+    struct noise_shard shards[2 * SPEC_MAX_DEVICES];
     struct noise_estimate estimate;
-    for (int i = 0; i < devices; i++)
-        noise[i] = &parts[i].noise;
-    if (!noise_of_parts(noise, devices, &estimate))
+    double all_squares = 0;
+    for (int i = 0; i < devices; i++) {
+        shards[2 * i] = parts[i].noise.shards[0];
+        shards[2 * i + 1] = parts[i].noise.shards[1];
+        all_squares += parts[i].noise.sum_squares;
+    }
+    if (!noise_estimate(shards, 2 * devices, all_squares, &estimate))
         return;
     noise_add(&metrics->noise, &estimate, weight);
     metrics->epoch.noises++;

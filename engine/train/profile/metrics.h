@@ -58,8 +58,7 @@ void metrics_begin_epoch(struct metrics *metrics, long epoch);
 void metrics_step(struct metrics *metrics, const struct step_part *parts, int devices, long rows,
                   double seconds);
 
-/* What the step measured of the gradients' noise, if it did. The weight is that of its rows, 1 for
- * a full mini-batch: estimates from few rows are that much rougher. */
+/* What the step measured of the gradients' noise, if it did; the weight as of noise_add. */
 void metrics_noise(struct metrics *metrics, const struct step_part *parts, int devices,
                    double weight);
 

@@ -3,9 +3,7 @@
 
 #include <math.h>
 
-#include "engine/device/device.h"
-
-/* Of the weight of a step, what is left a step later: most of the sum is of 100 steps. */
+/* What a measure leaves of the ones before: most of the mean is of a hundred. */
 static const double DECAY = 0.99;
 
 bool noise_estimate(const struct noise_shard *shards, int count, double all_squares,
@@ -26,20 +24,6 @@ bool noise_estimate(const struct noise_shard *shards, int count, double all_squa
     out->variance = (sum - all_squares) * rows / (groups - 1);
     out->signal = all_squares - out->variance / rows;
     return isfinite(out->variance) && isfinite(out->signal);
-}
-
-bool noise_of_parts(const struct noise_part *const *parts, int count, struct noise_estimate *out)
-{
-    struct noise_shard shards[2 * SPEC_MAX_DEVICES];
-    double all_squares = 0;
-    int found = 0;
-    for (int i = 0; i < count; i++) {
-        for (int j = 0; j < 2; j++)
-            if (parts[i]->shards[j].rows > 0)
-                shards[found++] = parts[i]->shards[j];
-        all_squares += parts[i]->sum_squares;
-    }
-    return all_squares > 0 && noise_estimate(shards, found, all_squares, out);
 }
 
 void noise_add(struct noise_estimate *smoothed, const struct noise_estimate *estimate,

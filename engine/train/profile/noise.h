@@ -41,10 +41,10 @@ struct noise_part {
     double sum_squares;
 };
 
-/* An estimate from all parts of a step. */
-bool noise_of_parts(const struct noise_part *const *parts, int count, struct noise_estimate *out);
-
-/* Smooth both over the last hundred measures or so; all zero before the first. */
+/* Smooth both over the last hundred measures or so; all zero before the first. The weight is 1 for
+ * a full mini-batch, and less in proportion for one of fewer rows, whose estimate is that much
+ * rougher.
+ */
 void noise_add(struct noise_estimate *smoothed, const struct noise_estimate *estimate,
                double weight);
 

@@ -25,10 +25,16 @@ void steps_begin(struct run *run)
     run->steps.most = run->ranks.queues && !run->profiler.profile ? PASSES_AHEAD : 0;
 }
 
+/* Rows of a full mini-batch. */
+static long full_rows(const struct run *run)
+{
+    return run->spec.batch < run->work.train_rows ? run->spec.batch : run->work.train_rows;
+}
+
 static struct step make_step(const struct run *run, long begin)
 {
     const struct metrics *metrics = &run->metrics;
-    long batch = run->spec.batch < run->work.train_rows ? run->spec.batch : run->work.train_rows;
+    const long batch = full_rows(run);
     const long left = run->work.train_rows - begin;
     const long number = metrics->steps + run->steps.pending + 1;
     const bool full = left >= batch;
@@ -135,13 +141,12 @@ static bool finish_step(struct run *run, struct error *err)
     loss /= (double)step.rows;
     double now = clock_seconds(),
            seconds = now - fmax(step.begin_s, run->steps.last_end) - parts[0].times.measure_s;
-    const long full =
-        run->spec.batch < run->work.train_rows ? run->spec.batch : run->work.train_rows;
     run->steps.last_end = now;
     run->steps.pending--;
     run->steps.measured_s += parts[0].times.measure_s;
     metrics_step(&run->metrics, parts, run->ranks.count, step.rows, seconds);
-    metrics_noise(&run->metrics, parts, run->ranks.count, (double)step.rows / (double)full);
+    metrics_noise(&run->metrics, parts, run->ranks.count,
+                  (double)step.rows / (double)full_rows(run));
     if (!report_step(run, &step, parts, loss, seconds, err) ||
         !report_notes(&run->report, &run->ranks, step.size, err))
         return false;

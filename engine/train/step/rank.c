@@ -214,7 +214,8 @@ bool rank_sum_gradients(struct rank *rank, struct error *err)
 {
     struct sync_times times = {0, 0};
     rank_show(rank, ACTIVITY_WAIT);
-    bool ok = sync_after(rank->group, rank->group_number, &times, err);
+    bool ok = sync_before(rank->group, rank->group_number, &times, err) &&
+              sync_after(rank->group, rank->group_number, &times, err);
     rank_show(rank, ACTIVITY_TRAIN);
     rank_add_times(rank, &times);
     return ok;

@@ -40,8 +40,8 @@ struct sync_end {
     int buckets;   /* of this step's that are being reduced */
     bool has_stage;
     atomic_bool waits; /* for other hosts */
-    /* Of this step, what this rank has added up while the numbers passed by: the squares of each
-     * rank's gradients, of those that it summed, and of the sums. */
+    /* Of this step, what this rank has added up while summing: the squares of each rank's
+     * gradients, where it summed them, and of the sums. */
     double squares[SPEC_MAX_DEVICES], sum_squares;
 };
 

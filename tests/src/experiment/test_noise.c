@@ -25,10 +25,10 @@ END_TEST
 START_TEST(a_scale_in_words)
 {
     ck_assert_str_eq(noise_sentence(1904, 512, text, sizeof text),
-                     "noise scale 1900: batches up to about 1900 rows use their rows well; 512 "
+                     "Noise scale 1900: batches up to about 1900 rows use their rows well; 512 "
                      "wastes 21% of each row");
     ck_assert_str_eq(noise_sentence(1, 8, text, sizeof text),
-                     "noise scale 1: batches up to about 1 row use their rows well; 8 wastes 89% "
+                     "Noise scale 1: batches up to about 1 row use their rows well; 8 wastes 89% "
                      "of each row");
     ck_assert_str_eq(noise_sentence(NAN, 512, text, sizeof text), "");
     ck_assert_str_eq(noise_sentence(1900, NAN, text, sizeof text), "");

@@ -205,7 +205,7 @@ static void add_noise(struct predict_point *point, uint64_t *random)
     point->step_s *= middle;
     point->sync_s *= middle;
     point->wait_s *= middle;
-    point->noise = fmax(middle / low - 1, high / middle - 1);
+    point->variation = fmax(middle / low - 1, high / middle - 1);
 }
 
 START_TEST(with_noise_the_range_has_the_truth)

@@ -337,10 +337,9 @@ struct widen_span {
 };
 cudaError_t kernel_widen(cudaStream_t s, const struct widen_span *spans, int span_count);
 
-/* Of `count` gradients (a multiple of 4): the sum of their squares, which goes to *squares, also
- * where that is pinned memory; then the root of norm->squares, or step->norm
- * where that is given, and what update_clip() makes of it for step->clip. All pointers are device
- * memory. */
+/* Of `count` gradients (a multiple of 4): the sum of their squares, which goes to *squares; then
+ * the root of norm->squares, or step->norm where that is given, and what update_clip() makes of it
+ * for step->clip. All pointers are device memory, except that *squares may be pinned memory. */
 enum { CLIP_BLOCKS = 256 };
 struct gradient_norm {
     double parts[CLIP_BLOCKS]; /* of the sum of squares */
