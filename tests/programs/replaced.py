@@ -174,7 +174,7 @@ class Replaced(Case):
         self.good("runs", "note", "2", "ours")
         self.replace(copy)
         self.wait_stored([1, 2, 8])
-        self.wait_for("a word about it", lambda: "a new one now" in self.log())
+        self.wait_for("a word about it", lambda: "1 run is renumbered" in self.log())
         self.train("--epochs", "1")
         self.good("engine", "stop")
         runs = self.good_json("runs")
