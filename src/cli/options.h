@@ -22,6 +22,8 @@
     OPTION_OF("train-rows", OPTION_SETTING, "N", "use the first N training rows; 0: all")
 #define OPTION_TEST_ROWS                                                                           \
     OPTION_OF("test-rows", OPTION_SETTING, "N", "use the first N test rows; 0: all")
+#define OPTION_DETERMINISTIC                                                                       \
+    OPTION_OF("deterministic", OPTION_SWITCH, NULL, "the same result in every run, if slower")
 #define OPTION_RECIPE                                                                              \
     OPTION_OF("recipe", OPTION_SETTING, "auto|none", "what the model file says of training")
 #define OPTION_BATCH OPTION_OF("batch", OPTION_SETTING, "N", "global batch size, over all devices")
@@ -108,9 +110,7 @@
         OPTION_OF("checkpoint-every", OPTION_SETTING, "N", "epochs, minutes as in 10m, or off"),   \
         OPTION_OF("noise-every", OPTION_SETTING, "N",                                              \
                   "steps between measures of the noise by one device; 0: none"),                   \
-        OPTION_OF("deterministic", OPTION_SWITCH, NULL,                                            \
-                  "the same result in every run, if slower"),                                      \
-        OPTION_TRAIN_ROWS, OPTION_TEST_ROWS,                                                       \
+        OPTION_DETERMINISTIC, OPTION_TRAIN_ROWS, OPTION_TEST_ROWS,                                 \
         OPTION_OF("validation", OPTION_SETTING, "X",                                               \
                   "share of the training rows to choose by; 0: none"),                             \
         OPTION_OF("patience", OPTION_SETTING, "EPOCHS",                                            \

@@ -64,7 +64,8 @@ class Pipeline(divided_case.Case):
             self.assertEqual(self.good_json("show", "1").get("replicas"), replicas)
 
     def test_pipelines_in_parallel_are_laid_out(self):
-        replicas = [*STAGES, "--devices", "cpu:0-3", "--replicas", "2", "--stages", "4"]
+        replicas = [*STAGES, "--devices", "cpu:0-3", "--replicas", "2", "--stages", "4",
+                    "--deterministic"]
         model = self.good_json("model", "lenet", "--data", "glyphs", "--batch", "64",
                                "--cpu-threads", "1", *replicas)
         text = self.good("train", *DATA, *replicas, "--epochs", "1", "--momentum", "0", "--json")

@@ -57,10 +57,12 @@ class Tensor(divided_case.Case):
             self.assertEqual([count > 0 for count in entry["calls"]], [True, True], entry)
 
     def test_a_model_is_laid_out_as_a_run_has_it(self):
+        # Deterministic: else both measure which convolutions are fastest, and may choose others.
         for network in "lenet", "smallnet":
-            options = ["--data", "glyphs", "--batch", "64", "--cpu-threads", "1", *TENSOR]
+            options = ["--data", "glyphs", "--batch", "64", "--cpu-threads", "1", *TENSOR,
+                       "--deterministic"]
             model = self.good_json("model", network, *options)
-            text = self.good("train", *DATA, "--model", network, *TENSOR, "--epochs", "1",
+            text = self.good("train", *DATA, *options, "--model", network, "--epochs", "1",
                              "--momentum", "0", "--json")
             event = json.loads(text.splitlines()[0])
             self.assertEqual(event["strategy"], "tensor")

@@ -60,6 +60,7 @@ static void take_stage(const struct spec *spec, const struct pipeline_layout *la
 struct subject {
     struct device_id id;
     int threads;
+    bool deterministic;
     const struct net *net;
     struct replica_request request;
     int slices; /* that the network is divided into; 1: it is not */
@@ -133,8 +134,10 @@ static bool measure(const struct subject *subject, struct memory_share *share, s
 {
     const char *why = "no backend";
     const struct backend *backend = backend_find(subject->id.kind, &why);
-    struct device_options options = {
-        .id = subject->id, .threads = subject->threads, .estimate = true};
+    struct device_options options = {.id = subject->id,
+                                     .threads = subject->threads,
+                                     .estimate = true,
+                                     .deterministic = subject->deterministic};
     struct device *device = NULL;
     struct replica *replica = NULL;
     char name[DEVICE_NAME];
@@ -180,6 +183,7 @@ static bool plan_device(const struct spec *spec, const struct net *net,
 {
     struct subject subject = {.id = spec->devices.id[index],
                               .threads = threads[index],
+                              .deterministic = spec->deterministic,
                               .net = net,
                               .request = optimizer_request(spec, index),
                               .slices = 1,

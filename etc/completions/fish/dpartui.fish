@@ -377,6 +377,7 @@ complete -c dpartui -n "__dpartui_command 'model'" -l replicas -x -d 'pipelines 
 complete -c dpartui -n "__dpartui_command 'model'" -l stages -x -d 'last layer of each stage but the last (default: by measured times)'
 complete -c dpartui -n "__dpartui_command 'model'" -l memory-limit -x -d 'memory that each device may use, such as 200M; 0: no limit'
 complete -c dpartui -n "__dpartui_command 'model'" -l split -x -a "(__dpartui_offer '' '' '' 'chunk' 'even' 'balanced' 'weighted:' 'auto')" -d 'chunk, even, balanced, auto or weighted:W0,W1,...'
+complete -c dpartui -n "__dpartui_command 'model'" -l deterministic -f -a "(__dpartui_offer '' '' '' 'yes' 'no')" -d 'the same result in every run, if slower'
 complete -c dpartui -n "__dpartui_command 'model'" -l train-rows -x -d 'use the first N training rows; 0: all'
 complete -c dpartui -n "__dpartui_command 'model'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'model'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
