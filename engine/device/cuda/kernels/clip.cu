@@ -3,7 +3,8 @@
 
 /*
  * The norm of all gradients, and what they are multiplied by to have at most a given one. The
- * number of blocks that add the squares is fixed: all models of GPUs add in the same order.
+ * number of blocks that add the squares depends on that of the gradients alone: all models of GPUs
+ * add in the same order.
  */
 
 enum { THREADS = EACH_THREADS, QUAD = 4 };
@@ -36,9 +37,9 @@ __global__ void square_sums(const float *grads, size_t quads, struct gradient_no
         norm->parts[blockIdx.x] = sum;
 }
 
-__global__ void sum_parts(const struct gradient_norm *norm, double *squares)
+__global__ void sum_parts(const struct gradient_norm *norm, uint32_t parts, double *squares)
 {
-    const double sum = block_sum(norm->parts[threadIdx.x]);
+    const double sum = block_sum(threadIdx.x < parts ? norm->parts[threadIdx.x] : 0);
     if (threadIdx.x == 0)
         *squares = sum;
 }
@@ -47,10 +48,14 @@ extern "C" cudaError_t kernel_gradient_squares(cudaStream_t s, size_t count, con
                                                struct gradient_norm *norm, double *squares)
 {
     static_assert((int)CLIP_BLOCKS == (int)THREADS, "a block adds what each has added");
-    const cudaError_t status =
-        LAUNCH(square_sums, dim3(CLIP_BLOCKS), dim3(THREADS), 0, s, grads, count / QUAD, norm);
-    return status != cudaSuccess ? status
-                                 : LAUNCH(sum_parts, dim3(1), dim3(THREADS), 0, s, norm, squares);
+    const size_t quads = count / QUAD, wanted = each_divided(quads, THREADS);
+    const uint32_t blocks = (uint32_t)(wanted < (size_t)CLIP_BLOCKS ? wanted : (size_t)CLIP_BLOCKS);
+    cudaError_t status = cudaSuccess;
+    if (blocks > 0)
+        status = LAUNCH(square_sums, dim3(blocks), dim3(THREADS), 0, s, grads, quads, norm);
+    if (status == cudaSuccess)
+        status = LAUNCH(sum_parts, dim3(1), dim3(THREADS), 0, s, norm, blocks, squares);
+    return status;
 }
 
 __global__ void clip_scale(const struct optimizer_step *step, struct gradient_norm *norm)
