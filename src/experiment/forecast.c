@@ -172,8 +172,9 @@ static struct predict_point as_point(const struct forecast_point *from, bool hos
                                   .variation = variation_of(&outcome->samples_per_s)};
 }
 
-/* Of all points but those of as many devices. */
-static void make_model(const struct forecast_basis *basis, int count, struct predict_model *model)
+/* Of all points but those of as many devices with that batch. */
+static void make_model(const struct forecast_basis *basis, int count, double batch,
+                       struct predict_model *model)
 {
     const bool hosts = forecast_counts_hosts(basis);
     *model = (struct predict_model){.bytes = NAN, .bandwidth = basis->bandwidth, .overlaps = hosts};
@@ -181,7 +182,7 @@ static void make_model(const struct forecast_basis *basis, int count, struct pre
         const struct forecast_point *point = &basis->points[i];
         model->bytes = basis->planned ? 1 : fmax(model->bytes, point->outcome->gradient_bytes);
         model->overlaps |= point->outcome->cpus == 0;
-        if (count_of(point, hosts) != count)
+        if (count_of(point, hosts) != count || point->batch != batch)
             model->points[model->count++] = as_point(point, hosts);
     }
 }
@@ -261,7 +262,7 @@ bool forecast_check(const struct forecast_basis *basis, int count, struct error 
                          "--predict %d: a run has %d devices at most, and a row of the batch for "
                          "each",
                          count, SPEC_MAX_DEVICES);
-    make_model(basis, count, &model);
+    make_model(basis, count, batch, &model);
     const enum predict_lack lack = predict_lacks(&model, count, rows_on(batch, devices));
     return lack == PREDICT_LACKS_NOTHING ? check_cores(basis, devices, err)
                                          : refuse(lack, count, err);
@@ -330,7 +331,7 @@ bool forecast_make(const struct forecast_basis *basis, int count, struct forecas
     if (!basis->base)
         return refuse(PREDICT_LACKS_ROWS, count, err);
     *forecast = (struct forecast){.count = count, .batch = batch_on(basis, devices)};
-    make_model(basis, count, &model);
+    make_model(basis, count, forecast->batch, &model);
     const struct predicted_step step =
         predict_step(&model, count, rows_on(forecast->batch, devices));
     fill_outcome(basis, &step, forecast);
@@ -380,7 +381,7 @@ const char *forecast_assumptions(const struct forecast_basis *basis, char *buffe
 {
     struct predict_model model;
     struct figure bytes, bandwidth;
-    make_model(basis, 0, &model);
+    make_model(basis, 0, 0, &model);
     const bool given = basis->bandwidth > 0;
     size_t used = (size_t)snprintf(
         buffer, size,

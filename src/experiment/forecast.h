@@ -53,8 +53,8 @@ struct forecast {
 
 /*
  * Can `count` devices be predicted? ERROR_USAGE, with what to train instead, where too little is
- * known or CPU devices would share cores. What was measured on as many devices is not made use
- * of, so that predictions can be compared with it.
+ * known or CPU devices would share cores. What was measured on as many devices with the same batch
+ * is not made use of, so that predictions can be compared with it.
  */
 bool forecast_check(const struct forecast_basis *basis, int count, struct error *err);
 /* The same, and the forecast. */

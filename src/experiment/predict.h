@@ -71,7 +71,7 @@ enum predict_lack {
 enum predict_lack predict_lacks(const struct predict_model *model, int devices, double rows);
 
 /*
- * A step on `devices` (> 1) with `rows` each, where nothing lacks. The range is what comes of
+ * A step on `devices` with `rows` each, where nothing lacks. The range is what comes of
  * moving each point by its variation, of what the model misses in the measured points, and of what
  * these leave open: h; with one number of devices above 1 T may be all latency; with none nothing
  * may be hidden, and devices may be slower side by side.

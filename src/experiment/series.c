@@ -164,13 +164,10 @@ double series_ideal_speed_up(const struct series *series, double devices)
     return series->base < 0 ? NAN : devices / series->rows[series->base].run.devices;
 }
 
-static bool make_outcome(struct series_row *row, double target_acc, struct error *err)
+bool series_outcome(const struct series_run *run, const struct measure *const *measures, int count,
+                    double target_acc, struct outcome *outcome, struct error *err)
 {
-    const struct series_run *run = &row->run;
-    struct outcome *outcome = &row->outcome;
-    row->repeats[row->repeat_count++] = run->measure;
-    row->others -= row->repeat_count - 1;
-    bool ok = outcome_make(outcome, row->repeats, row->repeat_count, target_acc, err);
+    bool ok = outcome_make(outcome, measures, count, target_acc, err);
     outcome->devices = run->devices;
     outcome->cpus = strcmp(run->device_kind, "cpu") == 0 ? run->devices : 0;
     outcome->threads = run->threads * outcome->cpus;
@@ -182,6 +179,14 @@ static bool make_outcome(struct series_row *row, double target_acc, struct error
         outcome->warm_up = true;
     }
     return ok;
+}
+
+static bool make_outcome(struct series_row *row, double target_acc, struct error *err)
+{
+    row->repeats[row->repeat_count++] = row->run.measure;
+    row->others -= row->repeat_count - 1;
+    return series_outcome(&row->run, row->repeats, row->repeat_count, target_acc, &row->outcome,
+                          err);
 }
 
 bool series_finish(struct series *series, struct error *err)

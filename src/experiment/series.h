@@ -85,6 +85,10 @@ bool series_finish(struct series *series, struct error *err);
 /* That of a run; data, where it is not known. */
 enum strategy series_strategy(const struct series_run *run);
 
+/* What `count` runs measured, the run and its repeats; against no base yet. */
+bool series_outcome(const struct series_run *run, const struct measure *const *measures, int count,
+                    double target_acc, struct outcome *outcome, struct error *err);
+
 /* Is this another run of the study that the row's is of, on the same devices? */
 bool series_is_repeat(const struct series_row *row, const struct series_run *run);
 

@@ -22,8 +22,8 @@ static bool is_named(const char *name, const char *given, const char *left_open)
     return wanted && wanted[0] != '\0' && strcmp(name, wanted) == 0;
 }
 
-static const struct state_run *run_with_noise(const struct form *form, const struct state *state,
-                                              const struct form_check *check)
+const struct state_run *form_run_with_noise(const struct form *form, const struct state *state,
+                                            const struct form_check *check)
 {
     const struct spec *spec = &form->spec;
     const struct state_run *newest = NULL;
@@ -70,7 +70,7 @@ bool form_suggest(const struct form *form, const struct state *state,
 {
     const struct spec *spec = &form->spec;
     const int devices = form_device_count(form, state);
-    const struct state_run *run = run_with_noise(form, state, check);
+    const struct state_run *run = form_run_with_noise(form, state, check);
     const double noise = run ? noise_of(run) : NAN;
     /* Stages and parts of layers do not divide the rows of a mini-batch. */
     if (devices <= 0 || !strategy_divides_rows(spec->strategy))

@@ -16,6 +16,10 @@ struct form_suggestion {
     double linear, root; /* in proportion to the batch, and to its square root */
 };
 
+/* That run; NULL: there is none. `check` as below. */
+const struct state_run *form_run_with_noise(const struct form *form, const struct state *state,
+                                            const struct form_check *check);
+
 /* False when there is nothing to suggest, as of a pipeline, whose devices all see the whole batch.
  * `check` has the names of network and data that the form leaves open; NULL: not asked. */
 bool form_suggest(const struct form *form, const struct state *state,

@@ -13,6 +13,7 @@
 #include "ui/panels/device_parts.h"
 #include "ui/panels/devices.h"
 #include "ui/panels/form.h"
+#include "ui/panels/outlook.h"
 #include "ui/panels/run_cells.h"
 #include "ui/panels/runs.h"
 #include "ui/panels/schedule.h"
@@ -82,17 +83,32 @@ static void form_field_hint(const struct ui *ui, char *buffer, size_t size)
         snprintf(buffer, size, "%s: %s", form_label(field), form_hint(field));
 }
 
+/* What decides how long the next run takes to an accuracy. */
+static bool chooses_devices_or_batch(const struct ui *ui)
+{
+    const enum form_field field = ui->form.field;
+    return ui->focus == PANEL_DEVICES ||
+           (ui->focus == PANEL_FORM &&
+            (field == FORM_DEVICES || field == FORM_BATCH || field == FORM_LR));
+}
+
 static void hint(const struct ui *ui, char *buffer, size_t size)
 {
     struct form_suggestion suggestion;
-    char text[120];
+    struct outlook outlook;
+    char text[120], more[160] = "";
+    const bool foreseen = chooses_devices_or_batch(ui) && outlook_of_form(ui, &outlook);
+    if (foreseen)
+        outlook_text(&outlook, more, sizeof more);
     if (form_suggest(&ui->form, &ui->state, &ui->check, &suggestion)) {
         form_suggestion_text(&suggestion, text, sizeof text);
-        snprintf(buffer, size, "%s? press g", text);
+        snprintf(buffer, size, "%s? press g%s%s", text, foreseen ? "; " : "", more);
         return;
     }
     if (ui->focus == PANEL_FORM && form_problem(&ui->form, &ui->state, &ui->check, buffer, size))
         return;
+    else if (foreseen)
+        snprintf(buffer, size, "%s", more);
     else if (schedule_in_focus(ui))
         form_rates_text(&ui->form, &ui->check, buffer, size);
     else if (ui->focus == PANEL_FORM)
