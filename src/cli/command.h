@@ -56,6 +56,7 @@ struct invocation {
     const char *host;         /* as --host has it; NULL: it was not given */
     int host_at, host_words;  /* where in argv, and how many words of it; 0: not there */
     const char *values[OPTIONS_MAX];
+    bool job_hosts; /* its hosts are those of the Slurm job that it is in: hosts.h */
     int argument_count;
     const char **arguments; /* what is no option; the caller's, with room for all of argv */
 };

@@ -50,13 +50,15 @@ static bool is_in_allocation(void)
            parse_long(nodes, 2, 1000000, &count);
 }
 
-static bool take_allocation(struct spec *spec, struct error *err)
+static bool take_allocation(struct invocation *invocation, struct error *err)
 {
+    struct spec *spec = &invocation->settings.spec;
     struct host_list list;
     if (!is_in_allocation())
         return true;
     if (!read_allocation(&list, err) || !give_hosts(spec, &list, err))
         return false;
+    invocation->job_hosts = true;
     if (spec->launcher)
         return true;
     spec->launcher = text_format("srun:%s", getenv("SLURM_JOB_ID"));
@@ -71,5 +73,5 @@ bool hosts_take(struct invocation *invocation, struct error *err)
     struct host_list list;
     if (path)
         return host_list_read(path, &list, err) && give_hosts(spec, &list, err);
-    return spec_has_hosts(spec) || take_allocation(spec, err);
+    return spec_has_hosts(spec) || take_allocation(invocation, err);
 }

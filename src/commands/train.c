@@ -35,7 +35,13 @@ static bool submit(struct client *client, const struct spec *spec, const char *n
     return true;
 }
 
-/* Only what the command line says: all else is as it was. */
+/* The job that a resumed run was in is over, or it is another one. */
+static bool is_of_job(const struct invocation *invocation, const char *key)
+{
+    return invocation->job_hosts && (strcmp(key, "hosts") == 0 || strcmp(key, "launcher") == 0);
+}
+
+/* Only what the command line says, and where it is run: all else is as it was. */
 static json_t *changed_settings(const struct invocation *invocation, struct error *err)
 {
     json_t *params = json_object();
@@ -45,8 +51,9 @@ static json_t *changed_settings(const struct invocation *invocation, struct erro
                           : strcmp(option->name, "hosts-file") == 0 ? "hosts"
                                                                     : option->name;
         const bool stands_for = key != option->name;
-        if (!invocation->values[i] || (option->kind == OPTION_VALUE && !stands_for) ||
-            option->kind == OPTION_FLAG || option->kind == OPTION_WORD)
+        if ((!invocation->values[i] && !is_of_job(invocation, key)) ||
+            (option->kind == OPTION_VALUE && !stands_for) || option->kind == OPTION_FLAG ||
+            option->kind == OPTION_WORD)
             continue;
         char *value = spec_get(&invocation->settings.spec, key, err), name[32];
         snprintf(name, sizeof name, "%s", key);

@@ -50,6 +50,20 @@ class Slurm(hosts_case.Case):
         self.assertEqual(digest(path), self.train("--epochs", "2", "--devices", "cpu:0-1"))
         self.wait_none_left()
 
+    def test_an_engine_outlives_its_job(self):
+        """What Slurm told the engine when it was started is of a job that is over."""
+        train = [cli.PROGRAM, "train", *SHORT, "--devices", "cpu:0"]
+        self.allocate(*train)
+        engine = self.good_json("engine", "status")["pid"]
+        with open(f"/proc/{engine}/environ", "rb") as file:
+            self.assertIn(b"\0SLURM_JOB_ID=", file.read())
+        # With fewer processors and other limits than the first one had.
+        done = self.allocate("-c", "1", "--time", "5", *train)
+        self.assertIn("on [h1/cpu:0, h2/cpu:0]", done)
+        self.assertEqual(self.good_json("engine", "status")["pid"], engine)
+        self.assertEqual(self.losses("2"), self.losses("1"))
+        self.wait_none_left()
+
     def test_hosts_of_it_that_are_named(self):
         text = self.allocate(cli.PROGRAM, "train", *SHORT, "--devices", "h2/cpu:0-1,h1/cpu:0",
                              "--launcher", "srun")
@@ -80,6 +94,24 @@ class Slurm(hosts_case.Case):
                                  script_options=["--signal=USR1@60", "--time=1"])
         self.expect_stopped(number, path)
         subprocess.run(["scancel", job], check=True)
+
+    def test_another_job_resumes_it(self):
+        """By the engine that the first job has started, if Slurm has left it alone."""
+        job, number = self.batch(*ENDLESS, "--devices", "cpu:0")
+        subprocess.run(["scancel", "--signal=USR1", job], check=True)
+        self.wait_status(number, "stopped")
+        first = self.good_json("show", str(number))
+        subprocess.run(["scancel", job], check=True)
+        self.wait_none_left()
+        done = len(first["epochs"])
+        text = self.allocate(cli.PROGRAM, "train", "--resume", str(number), "--epochs",
+                             str(done + 2))
+        self.assertIn("on [h1/cpu:0, h2/cpu:0]", text)
+        run = self.good_json("show", str(number))
+        self.assertEqual((run["status"], len(run["epochs"])), ("done", done + 2))
+        self.assertRegex(run["spec"]["launcher"], r"^srun:\d+$")
+        self.assertNotEqual(run["spec"]["launcher"], first["spec"]["launcher"])
+        self.wait_none_left()
 
     def expect_stopped(self, number, path):
         """The run continues from where it was, also without Slurm."""
