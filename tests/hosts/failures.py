@@ -16,6 +16,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import hosts_case  # noqa: E402
+from terminal import Terminal  # noqa: E402
 from hosts_case import DATA, OURS, RANK, cli, on_host, processes, ranks  # noqa: E402
 
 LIMIT = 2
@@ -259,6 +260,24 @@ class Restarts(Failures):
         self.assertIn("restart 2 of 2, from the checkpoint of step ", " ".join(run["warnings"]))
         for epoch in range(1, 7):
             self.assertIn(f"epoch {epoch}/6", out)
+        self.wait_none_left()
+
+    def test_a_workbench_watches(self):
+        run = self.start_run(*ENDLESS, *OVER, "--restarts", "1")
+        screen = Terminal([os.path.abspath(cli.PROGRAM)], self.env["XDG_RUNTIME_DIR"], 40, 120,
+                          **self.env)
+        self.addCleanup(screen.close)
+        screen.expect(">h2/cpu:0")
+        os.kill(ranks()["h2"], signal.SIGKILL)
+        screen.expect(f"run {run}: ")
+        screen.expect("restart 1 of 1, from the checkpoint of")
+        done = len(self.losses(run))
+        self.wait_for("epochs", lambda: len(self.losses(run)) > done + 1)
+        screen.settle()
+        for text in f"run {run}  lenet", ">h1/cpu:0", ">h2/cpu:0", ">h3/cpu:0", "running":
+            self.assertIn(text, screen.screen.dump())
+        os.kill(ranks()["h2"], signal.SIGKILL)
+        screen.expect("interrupted")
         self.wait_none_left()
 
     def test_not_more_often_than_asked_for(self):

@@ -121,11 +121,14 @@ static void tell_event(struct ui *ui, const char *method, const json_t *params)
     const char *event = json_string_value(json_object_get(params, "event"));
     const char *status = json_string_value(json_object_get(params, "status"));
     const char *why = json_string_value(json_object_get(params, "error"));
+    const char *text = json_string_value(json_object_get(params, "text"));
     long run = (long)json_integer_value(json_object_get(params, "run"));
     if (strcmp(method, "event") != 0 || !event)
         return;
     if (strcmp(event, "run") == 0)
         say_begin(ui, run, params);
+    if (strcmp(event, "warning") == 0 && text)
+        ui_say(ui, true, "run %ld: %s", run, text);
     if (!status || strcmp(event, "end") != 0)
         return;
     if (ui->asked_run == run &&

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/figure.h"
 #include "ui/panels/device_cells.h"
@@ -74,6 +75,18 @@ static void find_known(const struct form_device *devices, int count, bool *known
     known[TIMES] = known[COMPUTE];
 }
 
+/* Devices of other hosts are called h1/cpu:0. */
+static int longest_label(const struct form_device *devices, int count)
+{
+    char text[32];
+    int longest = 0;
+    for (int i = 0; i < count; i++) {
+        device_label(&devices[i], all_columns[NAME].width, text, sizeof text);
+        longest = (int)strlen(text) > longest ? (int)strlen(text) : longest;
+    }
+    return longest;
+}
+
 static void choose_columns(const struct ui *ui, const struct form_device *devices, int count,
                            struct list_column *columns)
 {
@@ -87,6 +100,7 @@ static void choose_columns(const struct ui *ui, const struct form_device *device
     }
     if (!known[BAR])
         columns[LOAD].title = "load";
+    columns[NAME].most = longest_label(devices, count);
 }
 
 static void draw_figures(const struct ui *ui, struct surface *surface, struct rect area, int y,
