@@ -134,7 +134,7 @@ static void fix_scale(struct ui *ui)
         ui_say(ui, false, "the y axis fits the curves again");
         return;
     }
-    if (!run_chart_make(ui, &made, &err))
+    if (!run_chart_make(ui, ui->chart.metric, &made, &err))
         ui_say(ui, true, "%s", err.text);
     else if (chart_range(&made.chart, &ui->chart.low, &ui->chart.high))
         ui->chart.fixed = true;
@@ -168,7 +168,8 @@ bool chart_can(const struct ui *ui, enum action action)
     case ACTION_FIX_SCALE:
         return ui->chart.fixed || front_curve(ui, &curve);
     case ACTION_COMPANION:
-        return metric_look(ui->chart.metric)->companion != ui->chart.metric;
+        return run_charts_are_two(ui) ||
+               metric_look(ui->chart.metric)->companion != ui->chart.metric;
     case ACTION_BACK:
         return ui->chart.reading;
     default:

@@ -6,16 +6,19 @@
 
 static const struct metric_look looks[METRIC_COUNT] = {
     [METRIC_TEST_ACC] = {"Test accuracy", "test", 0, 1, false, false, METRIC_TRAIN_ACC,
-                         CHART_PLAIN},
+                         METRIC_TEST_LOSS, CHART_PLAIN},
     [METRIC_TRAIN_ACC] = {"Train accuracy", "train", 0, 1, false, true, METRIC_TEST_ACC,
-                          CHART_PLAIN},
+                          METRIC_TRAIN_LOSS, CHART_PLAIN},
     [METRIC_TRAIN_LOSS] = {"Train loss", "train", 0, INFINITY, true, true, METRIC_TEST_LOSS,
-                           CHART_PLAIN},
+                           METRIC_TRAIN_ACC, CHART_PLAIN},
     [METRIC_TEST_LOSS] = {"Test loss", "test", 0, INFINITY, true, false, METRIC_TRAIN_LOSS,
-                          CHART_PLAIN},
-    [METRIC_SPEED] = {"Samples/s", "", 0, INFINITY, false, true, METRIC_SPEED, CHART_COUNT},
-    [METRIC_LR] = {"Learning rate", "", 0, INFINITY, true, true, METRIC_LR, CHART_SHORT},
-    [METRIC_NOISE] = {"Noise scale", "", 0, INFINITY, false, false, METRIC_NOISE, CHART_COUNT},
+                          METRIC_TEST_ACC, CHART_PLAIN},
+    [METRIC_SPEED] = {"Samples/s", "", 0, INFINITY, false, true, METRIC_SPEED, METRIC_TEST_ACC,
+                      CHART_COUNT},
+    [METRIC_LR] = {"Learning rate", "", 0, INFINITY, true, true, METRIC_LR, METRIC_TRAIN_LOSS,
+                   CHART_SHORT},
+    [METRIC_NOISE] = {"Noise scale", "", 0, INFINITY, false, false, METRIC_NOISE, METRIC_TRAIN_LOSS,
+                      CHART_COUNT},
 };
 
 const struct metric_look *metric_look(enum metric metric)

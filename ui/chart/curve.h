@@ -23,6 +23,7 @@ struct metric_look {
     double floor, top;        /* the metric is never beyond */
     bool low_is_good, fine;   /* `fine`: also known between epochs, so the x axis begins at 0 */
     enum metric companion;    /* the other of training and test; itself: there is none */
+    enum metric beside;       /* in the other one of two charts side by side */
     enum chart_unit unit;
 };
 const struct metric_look *metric_look(enum metric metric);
