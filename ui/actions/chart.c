@@ -138,6 +138,10 @@ static void fix_scale(struct ui *ui)
         ui_say(ui, true, "%s", err.text);
     else if (chart_range(&made.chart, &ui->chart.low, &ui->chart.high))
         ui->chart.fixed = true;
+    if (ui->chart.fixed && made.chart.logarithmic) {
+        ui->chart.low = pow(10, ui->chart.low);
+        ui->chart.high = pow(10, ui->chart.high);
+    }
     run_chart_free(&made);
     if (ui->chart.fixed)
         ui_say(ui, false, "the y axis stays as it is, until the same key or another metric");
@@ -167,6 +171,8 @@ bool chart_can(const struct ui *ui, enum action action)
         return zoomed_span(ui) > 0 || ui->chart.reading;
     case ACTION_FIX_SCALE:
         return ui->chart.fixed || front_curve(ui, &curve);
+    case ACTION_LOG_SCALE:
+        return run_charts_are_two(ui) || metric_look(ui->chart.metric)->top != 1;
     case ACTION_COMPANION:
         return run_charts_are_two(ui) ||
                metric_look(ui->chart.metric)->companion != ui->chart.metric;
@@ -184,6 +190,8 @@ bool chart_say_why_not(struct ui *ui, enum action action)
         ui_say(ui, false, "the run in front has no curve to read yet");
     else if (action == ACTION_COMPANION)
         ui_say(ui, false, "only accuracy and loss have a curve of training and one of the test");
+    else if (action == ACTION_LOG_SCALE)
+        ui_say(ui, false, "the y axis of accuracies is always linear: choose another metric, as 3");
     else if (action == ACTION_ZOOM_IN)
         ui_say(ui, false, "there are no more points to see from nearer");
     else
@@ -225,6 +233,9 @@ bool chart_act(struct ui *ui, enum action action)
         return true;
     case ACTION_FIX_SCALE:
         fix_scale(ui);
+        return true;
+    case ACTION_LOG_SCALE:
+        ui->preferences.y_axis = ui->preferences.y_axis == Y_LINEAR ? Y_LOGARITHMIC : Y_LINEAR;
         return true;
     case ACTION_COMPANION:
         ui->chart.companion = !ui->chart.companion;

@@ -63,6 +63,7 @@ struct chart {
     bool from_zero;        /* 0 is always in sight */
     bool may_diverge;      /* see chart_range */
     bool fits_front;       /* the y axis fits the front series and its companion alone, if it can */
+    bool logarithmic;      /* all y here are logarithms to base 10; ticks are of the values */
     bool fixed;            /* the y axis covers low..high whatever is shown */
     double low, high;
     enum chart_unit unit;

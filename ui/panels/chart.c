@@ -89,6 +89,8 @@ static void advise(const struct ui *ui, const struct state_run *front, enum metr
         snprintf(buffer, size,
                  "run %ld has no noise scale; one device alone measures it with noise-every",
                  front->run);
+    else if (run_curves_are_logarithmic(ui, metric) && front->point_count > 0)
+        snprintf(buffer, size, "run %ld: no value above 0 is known", front->run);
     else if (front->point_count > 0 || run_has_ended(front))
         snprintf(buffer, size, "run %ld: nothing is known of this", front->run);
     else if (metric_look(metric)->fine)
@@ -137,7 +139,10 @@ static void write_title(const struct ui *ui, struct run_chart *made)
     char at[48] = "";
     if (made->chart.reading)
         snprintf(at, sizeof at, " at %s", figure_digits(&cursor, made->chart.cursor, 4));
-    snprintf(made->title, sizeof made->title, "%s%s%s", metric_title(ui, made->metric), at,
+    snprintf(made->title, sizeof made->title, "%s%s%s%s", metric_title(ui, made->metric), at,
+             !made->chart.logarithmic ? ""
+             : made->left_out         ? ", log of values > 0"
+                                      : ", log",
              made->chart.fixed ? ", y fixed" : "");
 }
 
@@ -147,6 +152,7 @@ bool run_chart_make(const struct ui *ui, enum metric metric, struct run_chart *m
     const struct state_run *runs[UI_CHART_RUNS];
     const struct metric_look *look = metric_look(metric);
     const bool chosen = metric == ui->chart.metric;
+    const bool logarithmic = run_curves_are_logarithmic(ui, metric);
     int count = ui_chart_runs(ui, runs);
     const struct state_run *front = count > 0 ? runs[count - 1] : NULL;
     struct curve curve;
@@ -164,10 +170,11 @@ bool run_chart_make(const struct ui *ui, enum metric metric, struct run_chart *m
             .y_top = look->top,
             .from_zero = look->unit != CHART_PLAIN,
             .fits_front = true,
-            .may_diverge = look->low_is_good && look->unit == CHART_PLAIN,
-            .fixed = chosen && ui->chart.fixed,
-            .low = ui->chart.low,
-            .high = ui->chart.high,
+            .may_diverge = look->low_is_good && look->unit == CHART_PLAIN && !logarithmic,
+            .logarithmic = logarithmic,
+            .fixed = chosen && ui->chart.fixed && (!logarithmic || ui->chart.low > 0),
+            .low = logarithmic ? log10(ui->chart.low) : ui->chart.low,
+            .high = logarithmic ? log10(ui->chart.high) : ui->chart.high,
             .unit = look->unit,
             .decimals = 3,
             .marks = made->marks,

@@ -29,6 +29,19 @@ bool run_curves_has_companion(const struct ui *ui, const struct state_run *front
     return run_charts_are_two(ui) != ui->chart.companion || run_curves_stands_in(front, metric);
 }
 
+bool run_curves_are_logarithmic(const struct ui *ui, enum metric metric)
+{
+    return ui->preferences.y_axis == Y_LOGARITHMIC && metric_look(metric)->top != 1;
+}
+
+static void take_logarithms(struct run_chart *made, struct chart_point *points, int count)
+{
+    for (int i = 0; made->chart.logarithmic && i < count; i++) {
+        made->left_out = made->left_out || points[i].y <= 0;
+        points[i].y = points[i].y > 0 ? log10(points[i].y) : NAN;
+    }
+}
+
 /* How much stands out: the front run, what was marked, or what was before. */
 static void choose_rank(const struct ui *ui, long run, struct chart_series *series)
 {
@@ -53,6 +66,7 @@ static bool add_series(const struct ui *ui, struct run_chart *made, const struct
     if (count < 0)
         return false;
     double first = curve_first(&curve);
+    take_logarithms(made, points, count);
     int at = chart->reading ? curve_nearest(&curve, chart->cursor) : -1;
     *series = (struct chart_series){
         .points = points,
@@ -79,6 +93,7 @@ static bool add_rest(const struct ui *ui, struct run_chart *made, const struct s
     struct chart_point *points;
     double begin = curve.count > 0 ? curve.points[curve.count - 1].step : live->step;
     int count = rest_copy(live, begin, chart->x_low, chart->x_high, &points, err);
+    take_logarithms(made, points, count);
     if (count > 0)
         made->series[made->chart.count++] = (struct chart_series){.points = points,
                                                                   .count = count,

@@ -14,6 +14,7 @@ struct run_chart {
     /* The front run's may be joined by a companion, a rest and a test. */
     struct chart_series series[UI_CHART_RUNS + 3];
     double marks[RUN_CHART_MARKS];
+    bool left_out; /* values of 0 and less have no logarithm */
     char title[64], note[96], advice[160];
 };
 
@@ -26,6 +27,9 @@ bool run_curves_has_companion(const struct ui *ui, const struct state_run *front
                               enum metric metric);
 /* Has no epoch of a run that trains been tested, so that its training curve stands in? */
 bool run_curves_stands_in(const struct state_run *front, enum metric metric);
+
+/* Is the y axis of the metric logarithmic? Never that of an accuracy. */
+bool run_curves_are_logarithmic(const struct ui *ui, enum metric metric);
 
 /* Copy the curves of `count` runs, the last one in front, over the window of made->chart. The
  * caller releases them with run_chart_free, also after false. */

@@ -276,7 +276,9 @@ START_TEST(the_scale_can_be_kept)
     check_shown("Train loss, y fixed", true);
     ck_assert(run_chart_make(&replay.ui, replay.ui.chart.metric, &made, &err));
     after = chart_y_ticks(&made.chart, 5);
-    ck_assert_mem_eq(&before, &after, sizeof before);
+    ck_assert_double_eq(before.low, after.low);
+    ck_assert_double_eq(before.high, after.high);
+    ck_assert_int_eq(before.count, after.count);
     made.chart.fixed = false;
     after = chart_y_ticks(&made.chart, 5);
     ck_assert_double_lt(after.step, before.step);
@@ -304,6 +306,37 @@ START_TEST(training_and_test_together)
     check_shown("only accuracy and loss", true);
     replay_keys(&replay, "1b");
     check_window(1, 8);
+}
+END_TEST
+
+START_TEST(a_logarithmic_axis)
+{
+    struct run_chart made;
+    struct error err = ERROR_INIT;
+    double low, high;
+    replay_keys(&replay, "l");
+    check_shown("the y axis of accuracies is always linear", true);
+    replay_keys(&replay, "3l");
+    check_shown("Train loss, log   ", true);
+    ck_assert_str_eq(preferences_get(&replay.ui.preferences, "y_axis"), "log");
+    ck_assert(run_chart_make(&replay.ui, METRIC_TRAIN_LOSS, &made, &err));
+    ck_assert_double_eq_tol(made.series[0].points[0].y, log10(2.3 * exp(-0.05)), 1e-5);
+    ck_assert(chart_range(&made.chart, &low, &high));
+    ck_assert_double_eq_tol(low, log10(2.3 * exp(-43 / 20.0)), 1e-5);
+    run_chart_free(&made);
+    /* What was fixed are values: it is the same on both axes. */
+    replay_keys(&replay, "y++l");
+    ck_assert(run_chart_make(&replay.ui, METRIC_TRAIN_LOSS, &made, &err));
+    ck_assert(made.chart.fixed && !made.chart.logarithmic);
+    ck_assert_double_eq_tol(made.chart.high, 2.3 * exp(-0.05), 1e-5);
+    run_chart_free(&made);
+    /* Not of accuracies, and without what has no logarithm. */
+    replay_keys(&replay, "l1");
+    check_shown("Test accuracy   ", true);
+    tell("{\"method\":\"event\",\"params\":{\"event\":\"point\",\"run\":1,\"epoch\":4.4,"
+         "\"step\":440,\"train_loss\":0}}");
+    replay_keys(&replay, "3");
+    check_shown("Train loss, log of values > 0   ", true);
 }
 END_TEST
 
@@ -473,6 +506,7 @@ int main(void)
     tcase_add_test(tests, the_run_in_front_has_the_axes);
     tcase_add_test(tests, the_scale_can_be_kept);
     tcase_add_test(tests, training_and_test_together);
+    tcase_add_test(tests, a_logarithmic_axis);
     tcase_add_test(tests, wide_screens_have_two_charts);
     tcase_add_test(tests, training_is_shown_until_the_first_test);
     tcase_add_test(tests, validation_and_test_together);

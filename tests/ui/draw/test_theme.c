@@ -220,7 +220,7 @@ END_TEST
 START_TEST(preferences_are_words)
 {
     static const char *const names[] = {"charset", "colour", "palette", "background",
-                                        "canvas",  "load",   "mouse"};
+                                        "canvas",  "load",   "y_axis",  "mouse"};
     struct preferences preferences;
     struct error err = ERROR_INIT;
     preferences_init(&preferences);
