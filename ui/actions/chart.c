@@ -237,6 +237,9 @@ bool chart_act(struct ui *ui, enum action action)
     case ACTION_LOG_SCALE:
         ui->preferences.y_axis = ui->preferences.y_axis == Y_LINEAR ? Y_LOGARITHMIC : Y_LINEAR;
         return true;
+    case ACTION_SMOOTHING:
+        ui->preferences.smoothing = (enum smoothing)((ui->preferences.smoothing + 1) % SMOOTHINGS);
+        return true;
     case ACTION_COMPANION:
         ui->chart.companion = !ui->chart.companion;
         return true;

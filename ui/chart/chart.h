@@ -17,6 +17,7 @@
 enum series_rank {
     SERIES_REFERENCE, /* what would be ideal */
     SERIES_REST,      /* what is still to come of another one: without a name */
+    SERIES_RAW,       /* what another one was before it was smoothed: without a name */
     SERIES_PAST,
     SERIES_MARKED, /* of SERIES_LOOKS different looks */
     SERIES_COMPANION,

@@ -145,7 +145,8 @@ enum fitted { FIT_ALL, FIT_FRONT };
 
 static bool is_fitted(const struct chart_series *series, enum fitted fitted)
 {
-    return fitted == FIT_ALL || series->rank >= SERIES_COMPANION || series->rank == SERIES_REST;
+    return fitted == FIT_ALL || series->rank >= SERIES_COMPANION || series->rank == SERIES_REST ||
+           series->rank == SERIES_RAW;
 }
 
 /* How high a healthy curve can be; INFINITY: whatever it is. */

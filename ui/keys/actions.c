@@ -116,6 +116,8 @@ static const struct action_entry table[] = {
           "chart: keep the y axis, or fit it to the curves", 'y'),
     ENTRY(ACTION_LOG_SCALE, "log-scale", CONTEXT_DASHBOARD, 0, "log",
           "chart: logarithmic y axis, or linear", 'l'),
+    ENTRY(ACTION_SMOOTHING, "smoothing", CONTEXT_DASHBOARD, 0, "smooth",
+          "chart: smooth the curves: off, light, strong", 'o'),
     ENTRY(ACTION_COMPANION, "both", CONTEXT_DASHBOARD, 0, "both",
           "chart: training and test curve together, or one", 'b'),
     ENTRY(ACTION_TEST_ACC, "test-accuracy", CONTEXT_DASHBOARD, 0, "test accuracy",

@@ -136,14 +136,16 @@ static const char *metric_title(const struct ui *ui, enum metric metric)
 static void write_title(const struct ui *ui, struct run_chart *made)
 {
     struct figure cursor;
-    char at[48] = "";
+    char at[48] = "", smoothed[24] = "";
     if (made->chart.reading)
         snprintf(at, sizeof at, " at %s", figure_digits(&cursor, made->chart.cursor, 4));
-    snprintf(made->title, sizeof made->title, "%s%s%s%s", metric_title(ui, made->metric), at,
+    if (made->weight > 0)
+        snprintf(smoothed, sizeof smoothed, ", smoothed %.1f", made->weight);
+    snprintf(made->title, sizeof made->title, "%s%s%s%s%s", metric_title(ui, made->metric), at,
              !made->chart.logarithmic ? ""
              : made->left_out         ? ", log of values > 0"
                                       : ", log",
-             made->chart.fixed ? ", y fixed" : "");
+             smoothed, made->chart.fixed ? ", y fixed" : "");
 }
 
 bool run_chart_make(const struct ui *ui, enum metric metric, struct run_chart *made,
@@ -160,6 +162,7 @@ bool run_chart_make(const struct ui *ui, enum metric metric, struct run_chart *m
     bool lost = ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
     *made = (struct run_chart){
         .metric = metric,
+        .weight = run_curves_weight(ui, metric),
         .chart = {
             .title = made->title,
             .focused = chosen && ui->view == VIEW_DASHBOARD && ui->focus == PANEL_CHART,

@@ -34,6 +34,12 @@ bool run_curves_are_logarithmic(const struct ui *ui, enum metric metric)
     return ui->preferences.y_axis == Y_LOGARITHMIC && metric_look(metric)->top != 1;
 }
 
+double run_curves_weight(const struct ui *ui, enum metric metric)
+{
+    static const double weights[SMOOTHINGS] = {0, 0.6, 0.9};
+    return metric == METRIC_LR ? 0 : weights[ui->preferences.smoothing];
+}
+
 static void take_logarithms(struct run_chart *made, struct chart_point *points, int count)
 {
     for (int i = 0; made->chart.logarithmic && i < count; i++) {
@@ -56,13 +62,13 @@ static void choose_rank(const struct ui *ui, long run, struct chart_series *seri
 }
 
 static bool add_series(const struct ui *ui, struct run_chart *made, const struct state_run *run,
-                       enum metric metric, struct error *err)
+                       enum metric metric, double weight, struct error *err)
 {
     struct chart *chart = &made->chart;
     struct chart_series *series = &made->series[chart->count];
     struct curve curve = curve_of(run, metric);
     struct chart_point *points;
-    int count = curve_copy(&curve, chart->x_low, chart->x_high, &points, err);
+    int count = curve_copy(&curve, chart->x_low, chart->x_high, weight, &points, err);
     if (count < 0)
         return false;
     double first = curve_first(&curve);
@@ -105,6 +111,18 @@ static bool add_rest(const struct ui *ui, struct run_chart *made, const struct s
     return count >= 0;
 }
 
+/* Of a smoothed curve: what it was, behind it. */
+static bool add_raw(const struct ui *ui, struct run_chart *made, const struct state_run *run,
+                    enum metric metric, struct error *err)
+{
+    if (made->weight <= 0)
+        return true;
+    if (!add_series(ui, made, run, metric, 0, err))
+        return false;
+    made->series[made->chart.count - 1].rank = SERIES_RAW;
+    return true;
+}
+
 /* What a run with validation rows has been tested with in the end: one point after its last epoch.
  */
 static bool add_test(struct run_chart *made, const struct state_run *run, struct error *err)
@@ -135,7 +153,8 @@ static bool add_companion(const struct ui *ui, struct run_chart *made, const str
     const struct metric_look *look = metric_look(companion);
     if (look->top == 1 && !add_test(made, run, err))
         return false;
-    if (!add_series(ui, made, run, companion, err))
+    if (!add_raw(ui, made, run, companion, err) ||
+        !add_series(ui, made, run, companion, made->weight, err))
         return false;
     made->series[made->chart.count - 1].rank = SERIES_COMPANION;
     made->series[made->chart.count - 1].name =
@@ -151,7 +170,8 @@ static bool add_front(const struct ui *ui, struct run_chart *made, const struct 
     if (made->metric == METRIC_LR && run->run == ui->state.live.run &&
         !add_rest(ui, made, run, err))
         return false;
-    if (!add_series(ui, made, run, made->metric, err))
+    if (!add_raw(ui, made, run, made->metric, err) ||
+        !add_series(ui, made, run, made->metric, made->weight, err))
         return false;
     made->series[made->chart.count - 1].rank = SERIES_MAIN;
     return true;
@@ -161,7 +181,7 @@ bool run_curves_add(const struct ui *ui, struct run_chart *made,
                     const struct state_run *const *runs, int count, struct error *err)
 {
     for (int i = 0; i < count - 1; i++)
-        if (!add_series(ui, made, runs[i], made->metric, err))
+        if (!add_series(ui, made, runs[i], made->metric, made->weight, err))
             return false;
     return count == 0 || add_front(ui, made, runs[count - 1], err);
 }

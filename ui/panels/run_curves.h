@@ -11,11 +11,13 @@ enum { RUN_CHART_MARKS = 64 };
 struct run_chart {
     enum metric metric;
     struct chart chart;
-    /* The front run's may be joined by a companion, a rest and a test. */
-    struct chart_series series[UI_CHART_RUNS + 3];
+    double weight; /* of smoothing; 0: none */
+    /* The front run's may be joined by a companion, a rest, a test, and what two were before they
+     * were smoothed. */
+    struct chart_series series[UI_CHART_RUNS + 5];
     double marks[RUN_CHART_MARKS];
     bool left_out; /* values of 0 and less have no logarithm */
-    char title[64], note[96], advice[160];
+    char title[96], note[96], advice[160];
 };
 
 /* Is the screen wide enough for two charts side by side? */
@@ -30,6 +32,9 @@ bool run_curves_stands_in(const struct state_run *front, enum metric metric);
 
 /* Is the y axis of the metric logarithmic? Never that of an accuracy. */
 bool run_curves_are_logarithmic(const struct ui *ui, enum metric metric);
+
+/* How strongly curves of the metric are smoothed; learning rates never are. */
+double run_curves_weight(const struct ui *ui, enum metric metric);
 
 /* Copy the curves of `count` runs, the last one in front, over the window of made->chart. The
  * caller releases them with run_chart_free, also after false. */

@@ -340,6 +340,46 @@ START_TEST(a_logarithmic_axis)
 }
 END_TEST
 
+/* How many of a rank; *one: the last of them. */
+static int count_rank(const struct run_chart *made, enum series_rank rank,
+                      const struct chart_series **one)
+{
+    int count = 0;
+    for (int i = 0; i < made->chart.count; i++)
+        if (made->series[i].rank == rank) {
+            *one = &made->series[i];
+            count++;
+        }
+    return count;
+}
+
+START_TEST(smoothed_curves)
+{
+    const struct chart_series *raw, *main;
+    struct run_chart made;
+    struct error err = ERROR_INIT;
+    replay_keys(&replay, "3bo");
+    check_shown("Train loss, smoothed 0.6 ", true);
+    replay_keys(&replay, "o");
+    check_shown("Train loss, smoothed 0.9 ", true);
+    ck_assert_str_eq(preferences_get(&replay.ui.preferences, "smoothing"), "strong");
+    ck_assert(run_chart_make(&replay.ui, METRIC_TRAIN_LOSS, &made, &err));
+    /* Its own curve and the companion's are behind, as they were. */
+    ck_assert_int_eq(count_rank(&made, SERIES_RAW, &raw), 2);
+    ck_assert_int_eq(count_rank(&made, SERIES_MAIN, &main), 1);
+    ck_assert_double_eq_tol(raw->points[42].y, 2.3 * exp(-43 / 20.0), 1e-5);
+    ck_assert_double_eq(raw->points[0].y, main->points[0].y);
+    ck_assert_double_gt(main->points[42].y, raw->points[42].y);
+    /* Numbers are those that were measured, and a learning rate has no noise. */
+    ck_assert_double_eq_tol(main->last, 2.3 * exp(-43 / 20.0), 1e-5);
+    run_chart_free(&made);
+    replay_keys(&replay, "6");
+    check_shown("smoothed", false);
+    replay_keys(&replay, "3o");
+    check_shown("smoothed", false);
+}
+END_TEST
+
 static void check_wide(const char *text, bool shown)
 {
     char *screen = replay_screen(&replay, 50, 200, true);
@@ -470,7 +510,7 @@ START_TEST(long_runs_are_shown_whole)
         points[i].value[METRIC_TEST_ACC] = i == 7777 ? 0.99 : i == 12345 ? 0.01 : 0.5;
     }
     struct curve curve = curve_of(&run, METRIC_TEST_ACC);
-    int count = curve_copy(&curve, 1, EPOCHS, &copied, &err);
+    int count = curve_copy(&curve, 1, EPOCHS, 0, &copied, &err);
     ck_assert_int_gt(count, 100);
     ck_assert_int_le(count, CURVE_MOST + 2);
     for (int i = 0; i < count; i++) {
@@ -482,7 +522,7 @@ START_TEST(long_runs_are_shown_whole)
     ck_assert_double_eq(high, 0.99);
     free(copied);
     /* A part of them, with a point on either side. */
-    count = curve_copy(&curve, 100.5, 103.5, &copied, &err);
+    count = curve_copy(&curve, 100.5, 103.5, 0, &copied, &err);
     ck_assert_int_eq(count, 5);
     ck_assert_double_eq(copied[0].x, 100);
     ck_assert_double_eq(copied[4].x, 104);
@@ -507,6 +547,7 @@ int main(void)
     tcase_add_test(tests, the_scale_can_be_kept);
     tcase_add_test(tests, training_and_test_together);
     tcase_add_test(tests, a_logarithmic_axis);
+    tcase_add_test(tests, smoothed_curves);
     tcase_add_test(tests, wide_screens_have_two_charts);
     tcase_add_test(tests, training_is_shown_until_the_first_test);
     tcase_add_test(tests, validation_and_test_together);
