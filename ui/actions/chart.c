@@ -134,10 +134,14 @@ static void fix_scale(struct ui *ui)
         ui_say(ui, false, "the y axis fits the curves again");
         return;
     }
-    if (!run_chart_make(ui, &made, &err))
+    if (!run_chart_make(ui, ui->chart.metric, &made, &err))
         ui_say(ui, true, "%s", err.text);
     else if (chart_range(&made.chart, &ui->chart.low, &ui->chart.high))
         ui->chart.fixed = true;
+    if (ui->chart.fixed && made.chart.logarithmic) {
+        ui->chart.low = pow(10, ui->chart.low);
+        ui->chart.high = pow(10, ui->chart.high);
+    }
     run_chart_free(&made);
     if (ui->chart.fixed)
         ui_say(ui, false, "the y axis stays as it is, until the same key or another metric");
@@ -167,8 +171,11 @@ bool chart_can(const struct ui *ui, enum action action)
         return zoomed_span(ui) > 0 || ui->chart.reading;
     case ACTION_FIX_SCALE:
         return ui->chart.fixed || front_curve(ui, &curve);
+    case ACTION_LOG_SCALE:
+        return run_charts_are_two(ui) || metric_look(ui->chart.metric)->top != 1;
     case ACTION_COMPANION:
-        return metric_look(ui->chart.metric)->companion != ui->chart.metric;
+        return run_charts_are_two(ui) ||
+               metric_look(ui->chart.metric)->companion != ui->chart.metric;
     case ACTION_BACK:
         return ui->chart.reading;
     default:
@@ -183,6 +190,8 @@ bool chart_say_why_not(struct ui *ui, enum action action)
         ui_say(ui, false, "the run in front has no curve to read yet");
     else if (action == ACTION_COMPANION)
         ui_say(ui, false, "only accuracy and loss have a curve of training and one of the test");
+    else if (action == ACTION_LOG_SCALE)
+        ui_say(ui, false, "the y axis of accuracies is always linear: choose another metric, as 3");
     else if (action == ACTION_ZOOM_IN)
         ui_say(ui, false, "there are no more points to see from nearer");
     else
@@ -224,6 +233,12 @@ bool chart_act(struct ui *ui, enum action action)
         return true;
     case ACTION_FIX_SCALE:
         fix_scale(ui);
+        return true;
+    case ACTION_LOG_SCALE:
+        ui->preferences.y_axis = ui->preferences.y_axis == Y_LINEAR ? Y_LOGARITHMIC : Y_LINEAR;
+        return true;
+    case ACTION_SMOOTHING:
+        ui->preferences.smoothing = (enum smoothing)((ui->preferences.smoothing + 1) % SMOOTHINGS);
         return true;
     case ACTION_COMPANION:
         ui->chart.companion = !ui->chart.companion;

@@ -17,12 +17,12 @@ static void draw_y_axis(const struct plot *plot, struct surface *surface, const 
     for (int y = 0; y < plot->inside.h; y++)
         surface_glyph(surface, plot->inside.y + y, left, GLYPH_AXIS_SIDE, STYLE_TRACK);
     for (int i = 0; i < plot->y.count; i++) {
-        double value = plot->y.first + plot->y.step * i;
-        int y = plot->inside.y + plot_row(plot, plot_dot_y(plot, value));
+        double value = tick_value(&plot->y, i), at = chart->logarithmic ? log10(value) : value;
+        int y = plot->inside.y + plot_row(plot, plot_dot_y(plot, at));
         struct figure text;
-        if (fabs(value) < plot->y.step * 1e-6)
-            value = 0;
-        if (text_columns(chart_figure(chart, &text, value, plot->y.decimals)) > Y_LABEL)
+        if (plot->y.logarithmic && chart->unit == CHART_PLAIN)
+            figure_digits(&text, value, 4);
+        else if (text_columns(chart_figure(chart, &text, value, plot->y.decimals)) > Y_LABEL)
             figure_digits(&text, value, 4);
         surface_right(surface, y, left - 1 - Y_LABEL, Y_LABEL, STYLE_LABEL, text.text);
         surface_glyph(surface, y, left, GLYPH_AXIS_TICK, STYLE_TRACK);
@@ -38,7 +38,7 @@ static void draw_x_axis(const struct plot *plot, struct surface *surface, const 
     surface_right(surface, floor_row + 1, left - LEFT, chart->x_label ? LEFT - 1 : LEFT - 2,
                   STYLE_LABEL, chart->x_label ? chart->x_label : "epoch");
     for (int i = 0; i < plot->x.count; i++) {
-        double value = plot->x.first + plot->x.step * i;
+        double value = tick_value(&plot->x, i);
         int x = left + plot_column(plot, plot_dot_x(plot, value));
         struct figure text;
         int length = text_columns(figure_fixed(&text, value, plot->x.decimals));
@@ -83,8 +83,8 @@ static bool place(struct plot *plot, const struct chart *chart, struct rect area
     if (plot->inside.h < 2 || plot->inside.w < 8)
         return false;
     plot->y = chart_y_ticks(chart, plot->inside.h / ROWS_A_TICK + 2);
-    plot->y_low = plot->y.first;
-    plot->y_high = plot->y.first + plot->y.step * (plot->y.count - 1);
+    plot->y_low = plot->y.low;
+    plot->y_high = plot->y.high;
     plot->x_low = chart->x_low;
     plot->x_high = chart->x_high > chart->x_low ? chart->x_high : chart->x_low + 1;
     plot->x = ticks_inside(plot->x_low, plot->x_high, plot->inside.w / COLUMNS_A_TICK + 1,

@@ -17,6 +17,7 @@
 enum series_rank {
     SERIES_REFERENCE, /* what would be ideal */
     SERIES_REST,      /* what is still to come of another one: without a name */
+    SERIES_RAW,       /* what another one was before it was smoothed: without a name */
     SERIES_PAST,
     SERIES_MARKED, /* of SERIES_LOOKS different looks */
     SERIES_COMPANION,
@@ -63,6 +64,7 @@ struct chart {
     bool from_zero;        /* 0 is always in sight */
     bool may_diverge;      /* see chart_range */
     bool fits_front;       /* the y axis fits the front series and its companion alone, if it can */
+    bool logarithmic;      /* all y here are logarithms to base 10; ticks are of the values */
     bool fixed;            /* the y axis covers low..high whatever is shown */
     double low, high;
     enum chart_unit unit;

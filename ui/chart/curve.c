@@ -4,18 +4,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ui/chart/smooth.h"
+
 static const struct metric_look looks[METRIC_COUNT] = {
     [METRIC_TEST_ACC] = {"Test accuracy", "test", 0, 1, false, false, METRIC_TRAIN_ACC,
-                         CHART_PLAIN},
+                         METRIC_TEST_LOSS, CHART_PLAIN},
     [METRIC_TRAIN_ACC] = {"Train accuracy", "train", 0, 1, false, true, METRIC_TEST_ACC,
-                          CHART_PLAIN},
+                          METRIC_TRAIN_LOSS, CHART_PLAIN},
     [METRIC_TRAIN_LOSS] = {"Train loss", "train", 0, INFINITY, true, true, METRIC_TEST_LOSS,
-                           CHART_PLAIN},
+                           METRIC_TRAIN_ACC, CHART_PLAIN},
     [METRIC_TEST_LOSS] = {"Test loss", "test", 0, INFINITY, true, false, METRIC_TRAIN_LOSS,
-                          CHART_PLAIN},
-    [METRIC_SPEED] = {"Samples/s", "", 0, INFINITY, false, true, METRIC_SPEED, CHART_COUNT},
-    [METRIC_LR] = {"Learning rate", "", 0, INFINITY, true, true, METRIC_LR, CHART_SHORT},
-    [METRIC_NOISE] = {"Noise scale", "", 0, INFINITY, false, false, METRIC_NOISE, CHART_COUNT},
+                          METRIC_TEST_ACC, CHART_PLAIN},
+    [METRIC_SPEED] = {"Samples/s", "", 0, INFINITY, false, true, METRIC_SPEED, METRIC_TEST_ACC,
+                      CHART_COUNT},
+    [METRIC_LR] = {"Learning rate", "", 0, INFINITY, true, true, METRIC_LR, METRIC_TRAIN_LOSS,
+                   CHART_SHORT},
+    [METRIC_NOISE] = {"Noise scale", "", 0, INFINITY, false, false, METRIC_NOISE, METRIC_TRAIN_LOSS,
+                      CHART_COUNT},
 };
 
 const struct metric_look *metric_look(enum metric metric)
@@ -131,54 +136,75 @@ double curve_best(const struct curve *curve)
     return best;
 }
 
+/* The values of all points up to `last`, smoothed; the caller frees them. NULL: memory ran out. */
+static double *smoothed_values(const struct curve *curve, int last, double weight)
+{
+    struct smoother smoother = {.weight = weight};
+    double *values = calloc((size_t)last + 2, sizeof *values);
+    for (int i = 0; values && i <= last; i++)
+        values[i] = smoother_next(&smoother, curve_value(curve, i));
+    return values;
+}
+
 /* Of the points first..last: the lowest and the highest, in their order. */
-static int extremes(const struct curve *curve, int first, int last, struct chart_point *out)
+static int extremes(const struct curve *curve, const double *values, int first, int last,
+                    struct chart_point *out)
 {
     int low = -1, high = -1, count = 0;
     for (int i = first; i <= last; i++) {
-        double value = curve_value(curve, i);
-        if (!isfinite(value))
+        if (!isfinite(values[i]))
             continue;
-        if (low < 0 || value < curve_value(curve, low))
+        if (low < 0 || values[i] < values[low])
             low = i;
-        if (high < 0 || value > curve_value(curve, high))
+        if (high < 0 || values[i] > values[high])
             high = i;
     }
     int one = low < high ? low : high, other = low < high ? high : low;
     if (one >= 0)
-        out[count++] = (struct chart_point){curve->points[one].epoch, curve_value(curve, one)};
+        out[count++] = (struct chart_point){curve->points[one].epoch, values[one]};
     if (one != other)
-        out[count++] = (struct chart_point){curve->points[other].epoch, curve_value(curve, other)};
+        out[count++] = (struct chart_point){curve->points[other].epoch, values[other]};
     return count;
 }
 
-int curve_copy(const struct curve *curve, double from, double to, struct chart_point **points,
-               struct error *err)
+/* What curve_copy copies of the points first..last, `stride` at a time. */
+static int copy(const struct curve *curve, const double *values, int first, int last, int stride,
+                struct chart_point *points)
+{
+    int count = 0;
+    /* A learning rate holds from the beginning. */
+    if (curve->metric == METRIC_LR && first == 0 && last >= 0)
+        points[count++] = (struct chart_point){0, values[0]};
+    for (int i = first; i <= last; i += stride) {
+        if (stride > 1)
+            count += extremes(curve, values, i, i + stride <= last ? i + stride - 1 : last,
+                              points + count);
+        else
+            points[count++] = (struct chart_point){curve->points[i].epoch, values[i]};
+    }
+    return count;
+}
+
+int curve_copy(const struct curve *curve, double from, double to, double weight,
+               struct chart_point **points, struct error *err)
 {
     int first = lower_bound(curve->points, curve->count, from);
     int last = lower_bound(curve->points, curve->count, to);
-    int stride = 1, count = 0;
+    int stride = 1, count = -1;
     first = first > 0 ? first - 1 : 0;
     last = last < curve->count ? last : curve->count - 1;
     /* By powers of two, at places that do not move: a curve that grows keeps what it has shown. */
     while ((last - first) / stride > CURVE_MOST / 2)
         stride *= 2;
     first -= first % stride;
+    double *values = smoothed_values(curve, last, weight);
     *points = calloc((size_t)(last < first ? 0 : last - first) + 3, sizeof **points);
-    if (!*points) {
+    if (values && *points) {
+        count = copy(curve, values, first, last, stride, *points);
+    } else {
+        free(*points);
         error_memory(err, "the chart");
-        return -1;
     }
-    /* A learning rate holds from the beginning. */
-    if (curve->metric == METRIC_LR && first == 0 && last >= 0)
-        (*points)[count++] = (struct chart_point){0, curve_value(curve, 0)};
-    for (int i = first; i <= last; i += stride) {
-        if (stride > 1)
-            count +=
-                extremes(curve, i, i + stride <= last ? i + stride - 1 : last, *points + count);
-        else
-            (*points)[count++] =
-                (struct chart_point){curve->points[i].epoch, curve_value(curve, i)};
-    }
+    free(values);
     return count;
 }

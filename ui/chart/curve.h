@@ -23,6 +23,7 @@ struct metric_look {
     double floor, top;        /* the metric is never beyond */
     bool low_is_good, fine;   /* `fine`: also known between epochs, so the x axis begins at 0 */
     enum metric companion;    /* the other of training and test; itself: there is none */
+    enum metric beside;       /* in the other one of two charts side by side */
     enum chart_unit unit;
 };
 const struct metric_look *metric_look(enum metric metric);
@@ -40,13 +41,13 @@ double curve_last(const struct curve *curve);
 double curve_best(const struct curve *curve);
 
 /*
- * Copy what lies in from..to, and a point on either side, for the chart; when there are more than
- * CURVE_MOST points, the lowest and the highest of each few instead. The caller frees *points;
- * returns how many, -1: memory ran out.
+ * Copy what lies in from..to, smoothed over all points so far (weight 0: as it is; smooth.h), and a
+ * point on either side, for the chart; when there are more than CURVE_MOST points, the lowest and
+ * the highest of each few instead. The caller frees *points; returns how many, -1: memory ran out.
  */
 enum { CURVE_MOST = 4096 };
-int curve_copy(const struct curve *curve, double from, double to, struct chart_point **points,
-               struct error *err);
+int curve_copy(const struct curve *curve, double from, double to, double weight,
+               struct chart_point **points, struct error *err);
 
 /* Where between epochs a change happened, by its step; NAN: not known. */
 double retune_epoch(const struct state_run *run, const struct retune *retune);

@@ -46,7 +46,7 @@ static int list_entries(const struct chart *chart, const struct chart_series **e
     for (int past = 0; past < 2; past++)
         for (int i = chart->count - 1; i >= 0 && count < ENTRIES; i--) {
             const struct chart_series *series = &chart->series[i];
-            if (series->rank != SERIES_REST && (series->rank <= SERIES_PAST) == (past == 1) &&
+            if (series_has_name(series) && (series->rank <= SERIES_PAST) == (past == 1) &&
                 (chart->reading || isfinite(series->last)) && series_last_point(series))
                 entries[count++] = series;
         }
@@ -133,6 +133,6 @@ static void label_end(const struct plot *plot, struct surface *surface,
 void draw_end_labels(const struct plot *plot, struct surface *surface, const struct chart *chart)
 {
     for (int i = chart->count - 1; i >= 0; i--)
-        if (chart->series[i].rank != SERIES_REST)
+        if (series_has_name(&chart->series[i]))
             label_end(plot, surface, &chart->series[i]);
 }

@@ -5,4 +5,5 @@ libui_a_SOURCES += \
 	%D%/legend.c %D%/legend.h \
 	%D%/plot.c %D%/plot.h \
 	%D%/rest.c %D%/rest.h \
-	%D%/scale.c %D%/scale.h
+	%D%/scale.c %D%/scale.h \
+	%D%/smooth.c %D%/smooth.h

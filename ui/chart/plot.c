@@ -51,6 +51,7 @@ struct canvas_pen series_pen(const struct chart_series *series, int layer)
     case SERIES_REFERENCE:
     case SERIES_REST:
         return (struct canvas_pen){layer, CANVAS_FEW_DOTS, STYLE_SERIES_PAST};
+    case SERIES_RAW:
     default:
         return (struct canvas_pen){layer, CANVAS_DOTS, STYLE_SERIES_PAST};
     }
@@ -74,6 +75,11 @@ const char *chart_figure(const struct chart *chart, struct figure *figure, doubl
     default:
         return figure_fixed(figure, value, decimals);
     }
+}
+
+bool series_has_name(const struct chart_series *series)
+{
+    return series->rank != SERIES_REST && series->rank != SERIES_RAW;
 }
 
 const struct chart_point *series_last_point(const struct chart_series *series)

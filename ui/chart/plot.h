@@ -21,6 +21,8 @@ double plot_dot_y(const struct plot *plot, double y);
 int plot_column(const struct plot *plot, double dot);
 int plot_row(const struct plot *plot, double dot);
 
+/* Does it stand in the legend, and its name at its end? */
+bool series_has_name(const struct chart_series *series);
 /* NULL: it has none. */
 const struct chart_point *series_last_point(const struct chart_series *series);
 struct canvas_pen series_pen(const struct chart_series *series, int layer);

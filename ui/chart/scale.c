@@ -43,7 +43,10 @@ struct ticks ticks_around(double low, double high, int most)
         double first = floor(low / step + 1e-9) * step;
         int count = (int)ceil((high - first) / step - 1e-9) + 1;
         if (count <= most)
-            return (struct ticks){first, step, count < 2 ? 2 : count, decimals_of(step)};
+            return (struct ticks){.first = first,
+                                  .step = step,
+                                  .count = count < 2 ? 2 : count,
+                                  .decimals = decimals_of(step)};
         step = nice_step(step * 1.5);
     }
 }
@@ -54,9 +57,78 @@ struct ticks ticks_inside(double low, double high, int most, double least)
     double step = nice_step(fmax(least, (high - low) / (most - 1)));
     double first = ceil(low / step - 1e-9) * step;
     if (high < first)
-        return (struct ticks){low, step, 1, decimals_of(step)};
-    return (struct ticks){first, step, (int)floor((high - first) / step + 1e-9) + 1,
-                          decimals_of(step)};
+        return (struct ticks){
+            .first = low, .step = step, .count = 1, .decimals = decimals_of(step)};
+    return (struct ticks){.first = first,
+                          .step = step,
+                          .count = (int)floor((high - first) / step + 1e-9) + 1,
+                          .decimals = decimals_of(step)};
+}
+
+/* The number at a place among ..., 0.5, 1, 2, 5, 10, ... */
+static double number_at(double place)
+{
+    static const double digits[] = {1, 2, 5};
+    double decade = floor(place / 3);
+    return digits[(int)(place - 3 * decade)] * pow(10, decade);
+}
+
+double tick_value(const struct ticks *ticks, int i)
+{
+    double value = ticks->first + ticks->step * i;
+    if (ticks->logarithmic)
+        return number_at(value);
+    return fabs(value) < ticks->step * 1e-6 ? 0 : value;
+}
+
+/* The last place whose number is not above, or the first whose is not below. */
+static double place_around(double logarithm, bool above)
+{
+    const double slack = above ? -1e-9 : 1e-9;
+    double place = 3 * floor(logarithm + slack);
+    while (log10(number_at(place + 1)) <= logarithm + slack)
+        place++;
+    return above ? place + 1 : place;
+}
+
+/* All of 1, 2, 5, 10, ... where there is room, else each decade, second decade, ... */
+static struct ticks ticks_logarithmic(double low, double high, int most)
+{
+    if (!isfinite(low) || !isfinite(high) || high < low) {
+        low = 0;
+        high = 1;
+    }
+    /* Of what a double can be. */
+    low = fmin(fmax(low, -300), 300);
+    high = fmin(fmax(high, -300), 300);
+    double bottom = place_around(low, false), top = fmax(place_around(high, true), bottom + 1);
+    struct ticks ticks = {bottom, 1, (int)(top - bottom) + 1, 0, true, 0, 0};
+    ticks.low = log10(number_at(bottom));
+    ticks.high = log10(number_at(top));
+    for (double step = 3; ticks.count > most; step += 3) {
+        ticks.step = step;
+        ticks.first = step * ceil(bottom / step);
+        ticks.count = (int)floor((top - ticks.first) / step) + 1;
+    }
+    if (ticks.count < 2) {
+        ticks.first = bottom;
+        ticks.step = top - bottom;
+        ticks.count = 2;
+    }
+    return ticks;
+}
+
+/* Bounds of less than half a decade have ticks as on a linear axis. */
+static struct ticks ticks_of_logarithms(double low, double high, int most)
+{
+    if (high - low < 0.5 && fabs(low) < 90 && fabs(high) < 90) {
+        struct ticks ticks = ticks_around(pow(10, low), pow(10, high), most);
+        ticks.low = log10(ticks.first);
+        ticks.high = log10(ticks.first + ticks.step * (ticks.count - 1));
+        if (ticks.first > ticks.step / 2)
+            return ticks;
+    }
+    return ticks_logarithmic(low, high, most);
 }
 
 /* The first value of a series; NAN: it has none. */
@@ -73,7 +145,8 @@ enum fitted { FIT_ALL, FIT_FRONT };
 
 static bool is_fitted(const struct chart_series *series, enum fitted fitted)
 {
-    return fitted == FIT_ALL || series->rank >= SERIES_COMPANION || series->rank == SERIES_REST;
+    return fitted == FIT_ALL || series->rank >= SERIES_COMPANION || series->rank == SERIES_REST ||
+           series->rank == SERIES_RAW;
 }
 
 /* How high a healthy curve can be; INFINITY: whatever it is. */
@@ -147,7 +220,7 @@ bool chart_range(const struct chart *chart, double *low, double *high)
     if (!(chart->fits_front && range_of(chart, FIT_FRONT, low, high)) &&
         !range_of(chart, FIT_ALL, low, high))
         return false;
-    if (chart->from_zero) {
+    if (chart->from_zero && !chart->logarithmic) {
         *low = fmin(*low, 0);
         *high = fmax(*high, 0);
     }
@@ -159,6 +232,8 @@ struct ticks chart_y_ticks(const struct chart *chart, int most)
     double low = chart->low, high = chart->high;
     if (!chart->fixed && !chart_range(chart, &low, &high))
         low = high = NAN;
+    if (chart->logarithmic)
+        return ticks_of_logarithms(low, high, most);
     struct ticks ticks = ticks_around(low, high, most);
     /* A point alone is widened: back to what the quantity can be. */
     while (ticks.count > 2 && ticks.first < chart->y_floor - ticks.step / 2) {
@@ -168,5 +243,7 @@ struct ticks chart_y_ticks(const struct chart *chart, int most)
     while (ticks.count > 2 &&
            ticks.first + ticks.step * (ticks.count - 1) > chart->y_top + ticks.step / 2)
         ticks.count--;
+    ticks.low = ticks.first;
+    ticks.high = ticks.first + ticks.step * (ticks.count - 1);
     return ticks;
 }

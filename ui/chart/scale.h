@@ -3,11 +3,19 @@
 
 #include "ui/chart/chart.h"
 
-/* Round ticks: first + i * step for i in 0..count-1, with so many decimals to tell them apart. */
+/*
+ * Round ticks: first + i * step for i in 0..count-1, with so many decimals to tell them apart.
+ * Logarithmic ones: first + i * step is the place of a tick among ..., 0.5, 1, 2, 5, 10, ..., where
+ * 1 is at place 0.
+ */
 struct ticks {
     double first, step;
     int count, decimals;
+    bool logarithmic;
+    double low, high; /* of a y axis: what it covers, as the chart's y */
 };
+/* The value of tick `i`. */
+double tick_value(const struct ticks *ticks, int i);
 
 /*
  * Steps of 1, 2 or 5 times a power of ten covering low..high with at most `most` (>= 2) ticks; the
@@ -25,5 +33,6 @@ struct ticks ticks_inside(double low, double high, int most, double least);
  * explodes runs off the top, with a mark there, and does not squash the rest.
  */
 bool chart_range(const struct chart *chart, double *low, double *high);
-/* The y axis that the chart's series need, or the fixed one: at most `most` ticks. */
+/* The y axis that the chart's series need, or the fixed one: at most `most` ticks. A logarithmic
+ * one of less than half a decade has linear ticks. */
 struct ticks chart_y_ticks(const struct chart *chart, int most);

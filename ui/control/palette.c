@@ -25,6 +25,8 @@ static const struct {
     {ACTION_FILTER, "search find grep"},
     {ACTION_DELETE, "remove"},
     {ACTION_SWEEP, "scaling grid study"},
+    {ACTION_LOG_SCALE, "logarithm semilog"},
+    {ACTION_SMOOTHING, "average ema"},
     {ACTION_LR, "lr rate"},
     {ACTION_VIEW_RUNS, "history list"},
     {ACTION_VIEW_SETTINGS, "colour color theme palette mouse charset configuration preferences"},

@@ -8,6 +8,9 @@
 /* The panels that can have the keys. */
 enum panel { PANEL_DEVICES, PANEL_FORM, PANEL_RUNS, PANEL_CHART, PANEL_COUNT };
 
+/* From so many columns on there are two charts side by side where else there is one. */
+enum { LAYOUT_TWO_CHARTS = 150 };
+
 struct layout_request {
     int rows, columns;
     int devices; /* how many are listed */

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-enum { CHARSET, COLOUR, PALETTE, BACKGROUND, CANVAS, LOAD, MOUSE, COUNT };
+enum { CHARSET, COLOUR, PALETTE, BACKGROUND, CANVAS, LOAD, Y_AXIS, SMOOTHING, MOUSE, COUNT };
 enum { MOST_WORDS = 5 };
 
 /* In the order of their enums. */
@@ -20,6 +20,8 @@ static const struct {
     [BACKGROUND] = {"background", {"auto", "dark", "light"}},
     [CANVAS] = {"canvas", {"auto", "braille", "quadrant", "ascii"}},
     [LOAD] = {"load", {"bar", "sparkline", "number"}},
+    [Y_AXIS] = {"y_axis", {"linear", "log"}},
+    [SMOOTHING] = {"smoothing", {"off", "light", "strong"}},
     [MOUSE] = {"mouse", {"no", "yes"}},
 };
 
@@ -64,6 +66,12 @@ static void put(struct preferences *preferences, size_t at, int word)
     case LOAD:
         preferences->load = (enum load_style)word;
         break;
+    case Y_AXIS:
+        preferences->y_axis = (enum y_axis)word;
+        break;
+    case SMOOTHING:
+        preferences->smoothing = (enum smoothing)word;
+        break;
     default:
         preferences->mouse = word != 0;
         break;
@@ -76,6 +84,7 @@ static int word_of(const struct preferences *preferences, size_t at)
         [CHARSET] = (int)preferences->charset, [COLOUR] = preferences->colour,
         [PALETTE] = (int)preferences->palette, [BACKGROUND] = (int)preferences->background,
         [CANVAS] = (int)preferences->canvas,   [LOAD] = (int)preferences->load,
+        [Y_AXIS] = (int)preferences->y_axis,   [SMOOTHING] = (int)preferences->smoothing,
         [MOUSE] = preferences->mouse,
     };
     return words[at];

@@ -18,6 +18,10 @@ enum background { BACKGROUND_AUTO, BACKGROUND_DARK, BACKGROUND_LIGHT };
 enum canvas_kind { CANVAS_AUTO, CANVAS_BRAILLE, CANVAS_QUADRANT, CANVAS_ASCII };
 /* How the load of a device is shown. */
 enum load_style { LOAD_BAR, LOAD_SPARKLINE, LOAD_NUMBER, LOAD_STYLES };
+/* The y axis of the chart, but for accuracies, whose axis is always linear. */
+enum y_axis { Y_LINEAR, Y_LOGARITHMIC };
+/* Of the chart's curves (ui/chart/smooth.h). */
+enum smoothing { SMOOTHING_OFF, SMOOTHING_LIGHT, SMOOTHING_STRONG, SMOOTHINGS };
 
 struct preferences {
     enum charset charset;
@@ -26,6 +30,8 @@ struct preferences {
     enum background background;
     enum canvas_kind canvas;
     enum load_style load;
+    enum y_axis y_axis;
+    enum smoothing smoothing;
     bool mouse; /* the terminal's own selection needs Shift then */
 };
 

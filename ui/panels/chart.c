@@ -7,19 +7,13 @@
 
 #include "base/figure.h"
 #include "events/changes.h"
-#include "ui/chart/rest.h"
 #include "ui/panels/schedule.h"
-
-static bool has_companion(const struct ui *ui)
-{
-    return ui->chart.companion && metric_look(ui->chart.metric)->companion != ui->chart.metric;
-}
 
 void run_chart_bounds(const struct ui *ui, double *low, double *high)
 {
     const struct state_run *front = ui_chart_front(ui);
-    const struct metric_look *look = metric_look(ui->chart.metric);
-    bool fine = look->fine || (has_companion(ui) && metric_look(look->companion)->fine);
+    bool fine = metric_look(ui->chart.metric)->fine || run_charts_are_two(ui) ||
+                run_curves_has_companion(ui, front, ui->chart.metric);
     /* Before the first epoch has ended there is nothing to test. */
     *low = fine ? 0 : 1;
     *high = *low + 1;
@@ -80,90 +74,8 @@ static void describe_change(const struct retune *retune, char *buffer, size_t si
             &(struct retune_figures){retune->from, retune->to, retune->scale, retune->step});
 }
 
-/* How much stands out: the front run, what was marked, or what was before. */
-static void choose_rank(const struct ui *ui, long run, struct chart_series *series)
-{
-    series->rank = run == ui->selected_run ? SERIES_MARKED : SERIES_PAST;
-    series->look = ui->mark_count;
-    for (int i = 0; i < ui->mark_count; i++)
-        if (ui->marked[i] == run) {
-            series->rank = SERIES_MARKED;
-            series->look = i;
-        }
-    series->look %= SERIES_LOOKS;
-}
-
-static bool add_series(const struct ui *ui, struct run_chart *made, const struct state_run *run,
-                       enum metric metric, struct error *err)
-{
-    struct chart *chart = &made->chart;
-    struct chart_series *series = &made->series[chart->count];
-    struct curve curve = curve_of(run, metric);
-    struct chart_point *points;
-    int count = curve_copy(&curve, chart->x_low, chart->x_high, &points, err);
-    if (count < 0)
-        return false;
-    double first = curve_first(&curve);
-    int at = chart->reading ? curve_nearest(&curve, chart->cursor) : -1;
-    *series = (struct chart_series){
-        .points = points,
-        .count = count,
-        .stepped = metric == METRIC_LR,
-        .number = run->run,
-        .last = curve_last(&curve),
-        .best = curve_best(&curve),
-        .at = at >= 0 ? curve_value(&curve, at) : NAN,
-        .begins = isfinite(first) ? first : 0,
-    };
-    choose_rank(ui, run->run, series);
-    chart->count++;
-    return true;
-}
-
-/* Of the running run: the rates that are still to come. */
-static bool add_rest(const struct ui *ui, struct run_chart *made, const struct state_run *run,
-                     struct error *err)
-{
-    const struct state_live *live = &ui->state.live;
-    const struct chart *chart = &made->chart;
-    struct curve curve = curve_of(run, METRIC_LR);
-    struct chart_point *points;
-    double begin = curve.count > 0 ? curve.points[curve.count - 1].step : live->step;
-    int count = rest_copy(live, begin, chart->x_low, chart->x_high, &points, err);
-    if (count > 0)
-        made->series[made->chart.count++] = (struct chart_series){.points = points,
-                                                                  .count = count,
-                                                                  .rank = SERIES_REST,
-                                                                  .stepped = true,
-                                                                  .last = NAN,
-                                                                  .best = NAN,
-                                                                  .at = NAN};
-    return count >= 0;
-}
-
-static bool add_front(const struct ui *ui, struct run_chart *made, const struct state_run *run,
-                      struct error *err)
-{
-    const struct metric_look *look = metric_look(ui->chart.metric);
-    if (has_companion(ui)) {
-        if (!add_series(ui, made, run, look->companion, err))
-            return false;
-        made->series[made->chart.count - 1].rank = SERIES_COMPANION;
-        made->series[made->chart.count - 1].name =
-            run->measure.validated && !metric_look(look->companion)->fine
-                ? "val"
-                : metric_look(look->companion)->name;
-    }
-    if (ui->chart.metric == METRIC_LR && run->run == ui->state.live.run &&
-        !add_rest(ui, made, run, err))
-        return false;
-    if (!add_series(ui, made, run, ui->chart.metric, err))
-        return false;
-    made->series[made->chart.count - 1].rank = SERIES_MAIN;
-    return true;
-}
-
-static void advise(const struct ui *ui, const struct state_run *front, char *buffer, size_t size)
+static void advise(const struct ui *ui, const struct state_run *front, enum metric metric,
+                   char *buffer, size_t size)
 {
     if (ui->link == LINK_STARTING)
         snprintf(buffer, size, "Starting the engine");
@@ -173,13 +85,15 @@ static void advise(const struct ui *ui, const struct state_run *front, char *buf
         snprintf(buffer, size, "Choose devices with Space, then press s to start a run");
     else if (front->epochs_done > 0 && front->point_count == 0)
         snprintf(buffer, size, "run %ld: reading its curve", front->run);
-    else if (front->point_count > 0 && ui->chart.metric == METRIC_NOISE)
+    else if (front->point_count > 0 && metric == METRIC_NOISE)
         snprintf(buffer, size,
                  "run %ld has no noise scale; one device alone measures it with noise-every",
                  front->run);
+    else if (run_curves_are_logarithmic(ui, metric) && front->point_count > 0)
+        snprintf(buffer, size, "run %ld: no value above 0 is known", front->run);
     else if (front->point_count > 0 || run_has_ended(front))
         snprintf(buffer, size, "run %ld: nothing is known of this", front->run);
-    else if (metric_look(ui->chart.metric)->fine)
+    else if (metric_look(metric)->fine)
         snprintf(buffer, size, "run %ld: the first point comes after a few steps", front->run);
     else
         snprintf(buffer, size, "run %ld: the first point comes after epoch 1", front->run);
@@ -197,14 +111,16 @@ static void add_changes(const struct ui *ui, struct run_chart *made, const struc
         made->marks[made->chart.mark_count++] = retune_epoch(front, &front->retunes[i]);
     if (made->chart.reading)
         said = at >= 0 ? change_at(&curve, at) : NULL;
-    describe_change(said, made->note, sizeof made->note);
+    if (made->metric == ui->chart.metric)
+        describe_change(said, made->note, sizeof made->note);
+    if (run_curves_stands_in(front, made->metric))
+        snprintf(made->note, sizeof made->note, "the first test comes after epoch 1");
 }
 
 /* Of what is drawn: epochs are evaluated on validation rows where a run has some. */
-static const char *metric_title(const struct ui *ui)
+static const char *metric_title(const struct ui *ui, enum metric metric)
 {
     const struct state_run *runs[UI_CHART_RUNS];
-    const enum metric metric = ui->chart.metric;
     const bool loss = metric == METRIC_TEST_LOSS;
     const int count = ui_chart_runs(ui, runs);
     int validated = 0;
@@ -220,54 +136,61 @@ static const char *metric_title(const struct ui *ui)
 static void write_title(const struct ui *ui, struct run_chart *made)
 {
     struct figure cursor;
-    char at[48] = "";
+    char at[48] = "", smoothed[24] = "";
     if (made->chart.reading)
         snprintf(at, sizeof at, " at %s", figure_digits(&cursor, made->chart.cursor, 4));
-    snprintf(made->title, sizeof made->title, "%s%s%s", metric_title(ui), at,
-             ui->chart.fixed ? ", y fixed" : "");
+    if (made->weight > 0)
+        snprintf(smoothed, sizeof smoothed, ", smoothed %.1f", made->weight);
+    snprintf(made->title, sizeof made->title, "%s%s%s%s%s", metric_title(ui, made->metric), at,
+             !made->chart.logarithmic ? ""
+             : made->left_out         ? ", log of values > 0"
+                                      : ", log",
+             smoothed, made->chart.fixed ? ", y fixed" : "");
 }
 
-bool run_chart_make(const struct ui *ui, struct run_chart *made, struct error *err)
+bool run_chart_make(const struct ui *ui, enum metric metric, struct run_chart *made,
+                    struct error *err)
 {
     const struct state_run *runs[UI_CHART_RUNS];
-    const struct metric_look *look = metric_look(ui->chart.metric);
+    const struct metric_look *look = metric_look(metric);
+    const bool chosen = metric == ui->chart.metric;
+    const bool logarithmic = run_curves_are_logarithmic(ui, metric);
     int count = ui_chart_runs(ui, runs);
     const struct state_run *front = count > 0 ? runs[count - 1] : NULL;
     struct curve curve;
     int at = point_at_cursor(ui, &curve);
     bool lost = ui->link == LINK_LOST || ui->link == LINK_NO_ENGINE;
-    bool ok = true;
-    *made =
-        (struct run_chart){.chart = {
-                               .title = made->title,
-                               .focused = ui->view == VIEW_DASHBOARD && ui->focus == PANEL_CHART,
-                               .advice = lost ? ui->link_advice : made->advice,
-                               .note = made->note,
-                               .x_fractions = ui->chart.from < ui->chart.to,
-                               .y_floor = look->floor,
-                               .y_top = look->top,
-                               .from_zero = look->unit != CHART_PLAIN,
-                               .fits_front = true,
-                               .may_diverge = look->low_is_good && look->unit == CHART_PLAIN,
-                               .fixed = ui->chart.fixed,
-                               .low = ui->chart.low,
-                               .high = ui->chart.high,
-                               .unit = look->unit,
-                               .decimals = 3,
-                               .marks = made->marks,
-                               .reading = at >= 0,
-                               .cursor = at >= 0 ? curve.points[at].epoch : 0,
-                               .canvas = ui->preferences.canvas,
-                               .series = made->series,
-                           }};
+    *made = (struct run_chart){
+        .metric = metric,
+        .weight = run_curves_weight(ui, metric),
+        .chart = {
+            .title = made->title,
+            .focused = chosen && ui->view == VIEW_DASHBOARD && ui->focus == PANEL_CHART,
+            .advice = lost ? ui->link_advice : made->advice,
+            .note = made->note,
+            .x_fractions = ui->chart.from < ui->chart.to,
+            .y_floor = look->floor,
+            .y_top = look->top,
+            .from_zero = look->unit != CHART_PLAIN,
+            .fits_front = true,
+            .may_diverge = look->low_is_good && look->unit == CHART_PLAIN && !logarithmic,
+            .logarithmic = logarithmic,
+            .fixed = chosen && ui->chart.fixed && (!logarithmic || ui->chart.low > 0),
+            .low = logarithmic ? log10(ui->chart.low) : ui->chart.low,
+            .high = logarithmic ? log10(ui->chart.high) : ui->chart.high,
+            .unit = look->unit,
+            .decimals = 3,
+            .marks = made->marks,
+            .reading = at >= 0,
+            .cursor = at >= 0 ? curve.points[at].epoch : 0,
+            .canvas = ui->preferences.canvas,
+            .series = made->series,
+        }};
     run_chart_window(ui, &made->chart.x_low, &made->chart.x_high);
-    for (int i = 0; i < count - 1 && ok; i++)
-        ok = add_series(ui, made, runs[i], ui->chart.metric, err);
-    if (front && ok) {
-        ok = add_front(ui, made, front, err);
+    bool ok = run_curves_add(ui, made, runs, count, err);
+    if (front)
         add_changes(ui, made, front);
-    }
-    advise(ui, front, made->advice, sizeof made->advice);
+    advise(ui, front, metric, made->advice, sizeof made->advice);
     write_title(ui, made);
     return ok;
 }
@@ -310,12 +233,30 @@ void run_chart_hint(const struct ui *ui, char *buffer, size_t size)
     }
 }
 
-bool panel_chart(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+static bool draw_chart(const struct ui *ui, enum metric metric, struct surface *surface,
+                       struct rect area, struct error *err)
 {
     struct run_chart made;
-    if (schedule_in_focus(ui))
-        return panel_schedule(ui, surface, area, err);
-    bool ok = run_chart_make(ui, &made, err) && chart_draw(&made.chart, surface, area, err);
+    bool ok = run_chart_make(ui, metric, &made, err) && chart_draw(&made.chart, surface, area, err);
     run_chart_free(&made);
     return ok;
+}
+
+bool panel_chart(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
+{
+    enum { GAP = 3 };
+    const struct metric_look *look = metric_look(ui->chart.metric);
+    /* Accuracies, which end at 1, stand at the right. */
+    const bool turned = look->top == 1;
+    struct rect left = area, right = area;
+    if (schedule_in_focus(ui))
+        return panel_schedule(ui, surface, area, err);
+    /* What to do without a run is said once. */
+    if (!run_charts_are_two(ui) || !ui_chart_front(ui))
+        return draw_chart(ui, ui->chart.metric, surface, area, err);
+    left.w = (area.w - GAP) / 2;
+    right.x += left.w + GAP;
+    right.w -= left.w + GAP;
+    return draw_chart(ui, turned ? look->beside : ui->chart.metric, surface, left, err) &&
+           draw_chart(ui, turned ? ui->chart.metric : look->beside, surface, right, err);
 }

@@ -7,5 +7,6 @@ libui_a_SOURCES += \
 	%D%/outlook.c %D%/outlook.h \
 	%D%/panel.c %D%/panel.h \
 	%D%/run_cells.c %D%/run_cells.h \
+	%D%/run_curves.c %D%/run_curves.h \
 	%D%/runs.c %D%/runs.h \
 	%D%/schedule.c %D%/schedule.h

@@ -8,7 +8,7 @@
 /* What the chart shows of the curves. */
 struct chart_choice {
     enum metric metric;
-    bool companion;  /* training and test curve together */
+    bool companion;  /* training and test curve together; where they are, of two charts: one */
     bool reading;    /* the cursor is shown ... */
     double cursor;   /* ... at this epoch */
     double from, to; /* epochs in sight; both 0: all */

@@ -87,6 +87,8 @@ START_TEST(everything_can_be_saved)
         {"screen.background", "light"},
         {"screen.canvas", "quadrant"},
         {"screen.load", "number"},
+        {"screen.y_axis", "log"},
+        {"screen.smoothing", "strong"},
         {"screen.mouse", "yes"},
         {"train.model", "/a \"b\" \\c/\xc3\xa9\x01.conf"},
         {"train.data", "random:1000x5"},

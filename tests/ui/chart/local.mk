@@ -1,7 +1,9 @@
 if HAVE_CHECK
-check_PROGRAMS += %D%/test_chart %D%/test_rest
+check_PROGRAMS += %D%/test_chart %D%/test_rest %D%/test_smooth
 %C%_test_chart_SOURCES = %D%/test_chart.c
 %C%_test_chart_LDADD = $(ui_test_libs)
 %C%_test_rest_SOURCES = %D%/test_rest.c
 %C%_test_rest_LDADD = $(ui_test_libs)
+%C%_test_smooth_SOURCES = %D%/test_smooth.c
+%C%_test_smooth_LDADD = $(ui_test_libs)
 endif

@@ -62,6 +62,41 @@ START_TEST(any_range_gets_ticks_around_it)
 }
 END_TEST
 
+static void check_logarithmic(double low, double high, int most, const char *expected)
+{
+    struct chart_point ends[] = {{0, log10(low)}, {1, log10(high)}};
+    struct chart_series series = {.points = ends, .count = 2, .rank = SERIES_MAIN};
+    struct chart chart = {.x_high = 1,
+                          .y_top = INFINITY,
+                          .from_zero = true,
+                          .logarithmic = true,
+                          .series = &series,
+                          .count = 1};
+    struct ticks ticks = chart_y_ticks(&chart, most);
+    struct text text = TEXT_INIT;
+    text_printf(&text, "%g..%g:", pow(10, ticks.low), pow(10, ticks.high));
+    for (int i = 0; i < ticks.count; i++)
+        text_printf(&text, " %g", tick_value(&ticks, i));
+    ck_assert_str_eq(text_cstr(&text), expected);
+    text_free(&text);
+}
+
+START_TEST(logarithmic_ticks)
+{
+    check_logarithmic(0.06, 2.3, 7, "0.05..5: 0.05 0.1 0.2 0.5 1 2 5");
+    check_logarithmic(0.06, 2.3, 6, "0.05..5: 0.1 1");
+    check_logarithmic(1, 1000, 4, "1..1000: 1 10 100 1000");
+    check_logarithmic(1, 1000, 3, "1..1000: 1 100");
+    check_logarithmic(1e-5, 0.1, 3, "1e-05..0.1: 0.0001 0.01");
+    /* One round number is no scale. */
+    check_logarithmic(0.3, 3, 3, "0.2..5: 0.2 5");
+    /* Less than half a decade: as on a linear axis, but never from 0. */
+    check_logarithmic(0.31, 0.42, 4, "0.3..0.45: 0.3 0.35 0.4 0.45");
+    check_logarithmic(4000, 4000, 3, "3950..4050: 3950 4000 4050");
+    check_logarithmic(1e-320, 1e-310, 3, "1e-300..2e-300: 1e-300 2e-300");
+}
+END_TEST
+
 static const struct chart_point rising[] = {{1, 0.80}, {2, 0.86}, {3, 0.90}, {4, 0.92}};
 
 START_TEST(the_axis_stays_within_what_can_be)
@@ -317,6 +352,38 @@ START_TEST(steps_cursor_marks_and_units)
 }
 END_TEST
 
+/* An exponential is a straight line, and the labels are of the values. */
+START_TEST(a_logarithmic_chart_in_ascii)
+{
+    static const struct chart_point points[] = {{0, 0}, {1, NAN}, {2, -1}, {3, -2}};
+    struct chart_series series = {.points = points,
+                                  .count = 4,
+                                  .rank = SERIES_MAIN,
+                                  .number = 12,
+                                  .last = 0.01,
+                                  .best = 0.01};
+    struct chart chart = {.title = "Train loss, log",
+                          .x_high = 3,
+                          .y_top = INFINITY,
+                          .logarithmic = true,
+                          .decimals = 3,
+                          .series = &series,
+                          .count = 1};
+    char *text = draw(&chart, 10, 44, false);
+    ck_assert_str_eq(text, "Train loss, log   ---- 12: 0.010 best 0.010\n"
+                           "     1 +'\n"
+                           "       |\n"
+                           "       |\n"
+                           "   0.1 +                    -.\n"
+                           "       |                      '-.\n"
+                           "       |                         '-.\n"
+                           "  0.01 +                            '-. 12\n"
+                           "       ++---------+---------+---------+\n"
+                           " epoch  0         1         2         3\n");
+    free(text);
+}
+END_TEST
+
 START_TEST(a_small_chart_in_ascii)
 {
     struct chart_series series = {.points = rising,
@@ -396,6 +463,7 @@ int main(void)
     tcase_add_test(tests, every_metric_has_a_look);
     tcase_add_test(tests, round_steps);
     tcase_add_test(tests, any_range_gets_ticks_around_it);
+    tcase_add_test(tests, logarithmic_ticks);
     tcase_add_test(tests, the_axis_stays_within_what_can_be);
     tcase_add_test(tests, a_growing_curve_only_appends);
     tcase_add_test(tests, all_points_of_a_column_are_spanned);
@@ -403,6 +471,7 @@ int main(void)
     tcase_add_test(tests, the_front_curve_has_the_y_axis);
     tcase_add_test(tests, the_scale_fits_what_is_in_sight);
     tcase_add_test(tests, steps_cursor_marks_and_units);
+    tcase_add_test(tests, a_logarithmic_chart_in_ascii);
     tcase_add_test(tests, a_small_chart_in_ascii);
     tcase_add_test(tests, gaps_and_missing_figures);
     tcase_add_test(tests, every_size_is_drawn);

@@ -269,14 +269,16 @@ START_TEST(the_scale_can_be_kept)
     struct error err = ERROR_INIT;
     replay_keys(&replay, "3y");
     ck_assert(replay.ui.chart.fixed);
-    ck_assert(run_chart_make(&replay.ui, &made, &err));
+    ck_assert(run_chart_make(&replay.ui, replay.ui.chart.metric, &made, &err));
     before = chart_y_ticks(&made.chart, 5);
     run_chart_free(&made);
     replay_keys(&replay, "++");
     check_shown("Train loss, y fixed", true);
-    ck_assert(run_chart_make(&replay.ui, &made, &err));
+    ck_assert(run_chart_make(&replay.ui, replay.ui.chart.metric, &made, &err));
     after = chart_y_ticks(&made.chart, 5);
-    ck_assert_mem_eq(&before, &after, sizeof before);
+    ck_assert_double_eq(before.low, after.low);
+    ck_assert_double_eq(before.high, after.high);
+    ck_assert_int_eq(before.count, after.count);
     made.chart.fixed = false;
     after = chart_y_ticks(&made.chart, 5);
     ck_assert_double_lt(after.step, before.step);
@@ -304,6 +306,158 @@ START_TEST(training_and_test_together)
     check_shown("only accuracy and loss", true);
     replay_keys(&replay, "1b");
     check_window(1, 8);
+}
+END_TEST
+
+START_TEST(a_logarithmic_axis)
+{
+    struct run_chart made;
+    struct error err = ERROR_INIT;
+    double low, high;
+    replay_keys(&replay, "l");
+    check_shown("the y axis of accuracies is always linear", true);
+    replay_keys(&replay, "3l");
+    check_shown("Train loss, log   ", true);
+    ck_assert_str_eq(preferences_get(&replay.ui.preferences, "y_axis"), "log");
+    ck_assert(run_chart_make(&replay.ui, METRIC_TRAIN_LOSS, &made, &err));
+    ck_assert_double_eq_tol(made.series[0].points[0].y, log10(2.3 * exp(-0.05)), 1e-5);
+    ck_assert(chart_range(&made.chart, &low, &high));
+    ck_assert_double_eq_tol(low, log10(2.3 * exp(-43 / 20.0)), 1e-5);
+    run_chart_free(&made);
+    /* What was fixed are values: it is the same on both axes. */
+    replay_keys(&replay, "y++l");
+    ck_assert(run_chart_make(&replay.ui, METRIC_TRAIN_LOSS, &made, &err));
+    ck_assert(made.chart.fixed && !made.chart.logarithmic);
+    ck_assert_double_eq_tol(made.chart.high, 2.3 * exp(-0.05), 1e-5);
+    run_chart_free(&made);
+    /* Not of accuracies, and without what has no logarithm. */
+    replay_keys(&replay, "l1");
+    check_shown("Test accuracy   ", true);
+    tell("{\"method\":\"event\",\"params\":{\"event\":\"point\",\"run\":1,\"epoch\":4.4,"
+         "\"step\":440,\"train_loss\":0}}");
+    replay_keys(&replay, "3");
+    check_shown("Train loss, log of values > 0   ", true);
+}
+END_TEST
+
+/* How many of a rank; *one: the last of them. */
+static int count_rank(const struct run_chart *made, enum series_rank rank,
+                      const struct chart_series **one)
+{
+    int count = 0;
+    for (int i = 0; i < made->chart.count; i++)
+        if (made->series[i].rank == rank) {
+            *one = &made->series[i];
+            count++;
+        }
+    return count;
+}
+
+START_TEST(smoothed_curves)
+{
+    const struct chart_series *raw, *main;
+    struct run_chart made;
+    struct error err = ERROR_INIT;
+    replay_keys(&replay, "3bo");
+    check_shown("Train loss, smoothed 0.6 ", true);
+    replay_keys(&replay, "o");
+    check_shown("Train loss, smoothed 0.9 ", true);
+    ck_assert_str_eq(preferences_get(&replay.ui.preferences, "smoothing"), "strong");
+    ck_assert(run_chart_make(&replay.ui, METRIC_TRAIN_LOSS, &made, &err));
+    /* Its own curve and the companion's are behind, as they were. */
+    ck_assert_int_eq(count_rank(&made, SERIES_RAW, &raw), 2);
+    ck_assert_int_eq(count_rank(&made, SERIES_MAIN, &main), 1);
+    ck_assert_double_eq_tol(raw->points[42].y, 2.3 * exp(-43 / 20.0), 1e-5);
+    ck_assert_double_eq(raw->points[0].y, main->points[0].y);
+    ck_assert_double_gt(main->points[42].y, raw->points[42].y);
+    /* Numbers are those that were measured, and a learning rate has no noise. */
+    ck_assert_double_eq_tol(main->last, 2.3 * exp(-43 / 20.0), 1e-5);
+    run_chart_free(&made);
+    replay_keys(&replay, "6");
+    check_shown("smoothed", false);
+    replay_keys(&replay, "3o");
+    check_shown("smoothed", false);
+}
+END_TEST
+
+static void check_wide(const char *text, bool shown)
+{
+    char *screen = replay_screen(&replay, 50, 200, true);
+    if ((strstr(screen, text) != NULL) != shown)
+        printf("%s", screen);
+    ck_assert_msg((strstr(screen, text) != NULL) == shown, "%s: %s", shown ? "missing" : "there",
+                  text);
+    free(screen);
+}
+
+/* Losses at the left and accuracies at the right, of training and test, whichever was chosen. */
+START_TEST(wide_screens_have_two_charts)
+{
+    static const char *const titles[][2] = {
+        {"Test loss ", "Test accuracy "},   {"Train loss ", "Train accuracy "},
+        {"Train loss ", "Train accuracy "}, {"Test loss ", "Test accuracy "},
+        {"Samples/s ", "Test accuracy "},   {"Learning rate ", "Train loss "},
+        {"Noise scale ", "Train loss "}};
+    char *screen = replay_screen(&replay, 50, 149, true);
+    ck_assert_ptr_null(strstr(screen, "Test loss"));
+    free(screen);
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        replay_keys(&replay, (char[]){(char)('1' + i), '\0'});
+        screen = replay_screen(&replay, 50, 150, true);
+        const char *left = strstr(screen, titles[i][0]), *right = strstr(screen, titles[i][1]);
+        ck_assert_msg(left && right && left < right, "metric %d:\n%s", i, screen);
+        free(screen);
+    }
+    /* Over the same epochs, with the same cursor. */
+    replay_keys(&replay, "1");
+    check_wide("1: 0.840", true);
+    check_wide("train: 0.884", true);
+    check_wide("train: 0.268", true);
+    check_window(0, 8);
+    replay_keys(&replay, "<Left>");
+    check_wide("Test accuracy at 4 ", true);
+    check_wide("Test loss at 4 ", true);
+    check_wide("1: 0.600", true);
+    replay_keys(&replay, "b");
+    check_wide("train: ", false);
+}
+END_TEST
+
+START_TEST(training_is_shown_until_the_first_test)
+{
+    replay_end(&replay);
+    replay_begin(&replay);
+    ui_connected(&replay.ui);
+    begin_run(1);
+    check_shown("the first point comes after epoch 1", true);
+    for (int tenth = 1; tenth <= 10; tenth++)
+        fine_point(1, tenth);
+    check_window(0, 8);
+    check_shown("Test accuracy ", true);
+    check_shown("train: 0.393", true);
+    check_wide("the first test comes after epoch 1", true);
+    epoch(1, 1);
+    check_shown("train: ", false);
+    check_shown("1: 0.810", true);
+    check_wide("the first test", false);
+}
+END_TEST
+
+/* On its test rows it is tested once, in the end. */
+START_TEST(validation_and_test_together)
+{
+    tell("{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":1,\"epoch\":5,"
+         "\"step\":500,\"train_acc\":0.9,\"val_acc\":0.87,\"val_loss\":0.5}}");
+    replay_keys(&replay, "2b");
+    check_shown("val: 0.870", true);
+    check_shown("test: ", false);
+    tell("{\"id\":1,\"method\":\"runs\"}");
+    tell("{\"id\":1,\"result\":[{\"run\":1,\"status\":\"done\",\"model\":\"m\",\"data\":\"d\","
+         "\"epochs_done\":5,\"test_acc\":0.861,\"val_acc\":0.87}]}");
+    check_shown("val: 0.870", true);
+    check_shown(" * val", true);
+    replay_keys(&replay, "b");
+    check_wide("test: 0.861", true);
 }
 END_TEST
 
@@ -356,7 +510,7 @@ START_TEST(long_runs_are_shown_whole)
         points[i].value[METRIC_TEST_ACC] = i == 7777 ? 0.99 : i == 12345 ? 0.01 : 0.5;
     }
     struct curve curve = curve_of(&run, METRIC_TEST_ACC);
-    int count = curve_copy(&curve, 1, EPOCHS, &copied, &err);
+    int count = curve_copy(&curve, 1, EPOCHS, 0, &copied, &err);
     ck_assert_int_gt(count, 100);
     ck_assert_int_le(count, CURVE_MOST + 2);
     for (int i = 0; i < count; i++) {
@@ -368,7 +522,7 @@ START_TEST(long_runs_are_shown_whole)
     ck_assert_double_eq(high, 0.99);
     free(copied);
     /* A part of them, with a point on either side. */
-    count = curve_copy(&curve, 100.5, 103.5, &copied, &err);
+    count = curve_copy(&curve, 100.5, 103.5, 0, &copied, &err);
     ck_assert_int_eq(count, 5);
     ck_assert_double_eq(copied[0].x, 100);
     ck_assert_double_eq(copied[4].x, 104);
@@ -392,6 +546,11 @@ int main(void)
     tcase_add_test(tests, the_run_in_front_has_the_axes);
     tcase_add_test(tests, the_scale_can_be_kept);
     tcase_add_test(tests, training_and_test_together);
+    tcase_add_test(tests, a_logarithmic_axis);
+    tcase_add_test(tests, smoothed_curves);
+    tcase_add_test(tests, wide_screens_have_two_charts);
+    tcase_add_test(tests, training_is_shown_until_the_first_test);
+    tcase_add_test(tests, validation_and_test_together);
     tcase_add_test(tests, the_noise_scale_of_epochs);
     tcase_add_test(tests, nothing_to_read);
     tcase_add_test(tests, long_runs_are_shown_whole);
