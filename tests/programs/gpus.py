@@ -114,6 +114,19 @@ class Listed(Case):
             self.assertEqual(done.returncode, 2)
             self.assertIn(NO_TRAINING, done.stderr)
 
+    def test_free_ones_need_gpus_that_train(self):
+        self.fake(gpus=2, processes="")
+        for command in ("train", "compare"):
+            done = self.run_program(command, *SHORT, "--devices", "free:2")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("free:2: no GPU to train on (", done.stderr)
+            self.assertIn("free:N is of GPUs; use --devices cpu:0", done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        done = self.run_program("model", "linear", "--devices", "free:1")
+        self.assertIn("free:1: no GPU to train on (", done.stderr)
+        done = self.run_program("train", *SHORT, "--devices", "free:all")
+        self.assertIn("'free:all': the number of GPUs must be 1 to 64; or give all", done.stderr)
+
     def test_cuda_visible_devices(self):
         self.fake(gpus=4)
         self.env["CUDA_VISIBLE_DEVICES"] = "2,GPU-00"

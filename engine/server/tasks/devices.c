@@ -26,7 +26,7 @@ static void wait_for_gpus(struct task *task)
             break;
 }
 
-/* With what the driver tells of a GPU now. */
+/* With what the driver reports of a GPU now. */
 static json_t *device_json(const struct device_info *info, const struct gpu_list *gpus)
 {
     json_t *object = device_info_json(info);
