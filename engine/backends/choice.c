@@ -118,6 +118,9 @@ bool devices_resolve(const struct device_list *choice, struct device_id *ids, in
         return take_gpus(&gpus, 0, ids, count, err);
     case DEVICES_FIRST_GPUS:
         return take_gpus(&gpus, choice->count, ids, count, err);
+    case DEVICES_FREE_GPUS: /* whoever asks has an engine choose before */
+        return error_set(err, ERROR_USAGE, "free:%d: only an engine can choose: name devices",
+                         choice->count);
     default:
         return error_set(err, ERROR_USAGE, "unknown choice of devices");
     }

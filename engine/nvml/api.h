@@ -18,6 +18,7 @@ enum nvml_code {
     NVML_NOT_SUPPORTED = 3,
     NVML_NO_PERMISSION = 4,
     NVML_NOT_FOUND = 6,
+    NVML_INSUFFICIENT_SIZE = 7,
     NVML_INSUFFICIENT_POWER = 8,
     NVML_DRIVER_NOT_LOADED = 9,
     NVML_TIMEOUT = 10,
@@ -49,6 +50,21 @@ struct nvml_memory_v2 {
 
 struct nvml_utilization {
     unsigned gpu, memory; /* percent of the time */
+};
+
+/* From the second version of the calls on. */
+struct nvml_process {
+    unsigned pid;
+    unsigned long long memory; /* bytes; NVML_NO_VALUE: not known */
+    unsigned gpu_instance, compute_instance;
+};
+
+#define NVML_NO_VALUE (~0ULL)
+
+struct nvml_process_use {
+    unsigned pid;
+    unsigned long long timestamp;           /* microseconds */
+    unsigned gpu, memory, encoder, decoder; /* percent of the time */
 };
 
 enum { NVML_TEMPERATURE_GPU = 0 };
@@ -143,6 +159,13 @@ struct nvml_gpm_metrics {
       NULL)                                                                                        \
     X(utilization, (struct nvml_handle *, struct nvml_utilization *),                              \
       "nvmlDeviceGetUtilizationRates", NULL)                                                       \
+    X(compute_processes, (struct nvml_handle *, unsigned *, struct nvml_process *),                \
+      "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2")        \
+    X(graphics_processes, (struct nvml_handle *, unsigned *, struct nvml_process *),               \
+      "nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2")      \
+    X(process_use,                                                                                 \
+      (struct nvml_handle *, struct nvml_process_use *, unsigned *, unsigned long long),           \
+      "nvmlDeviceGetProcessUtilization", NULL)                                                     \
     X(temperature, (struct nvml_handle *, int, unsigned *), "nvmlDeviceGetTemperature", NULL)      \
     X(temperature_v, (struct nvml_handle *, struct nvml_temperature_v1 *),                         \
       "nvmlDeviceGetTemperatureV", NULL)                                                           \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/nvml/library.h"
+#include "engine/nvml/processes.h"
 #include "engine/telemetry/device_sensors.h"
 
 /* What a viewer can see: a hundredth of load, a degree, a watt, a MiB of memory. */
@@ -222,6 +223,16 @@ static void read_memory(struct reading *reading)
     reading->changed = true;
 }
 
+static void read_processes(struct reading *reading)
+{
+    struct nvml_gpu *gpu = reading->gpu;
+    struct gpu_figures before = gpu->figures;
+    int code = nvml_processes_read(reading->api, gpu);
+    answered(reading, code, &gpu->figures.no_processes);
+    reading->changed |= before.processes != gpu->figures.processes ||
+                        memcmp(before.process, gpu->figures.process, sizeof before.process) != 0;
+}
+
 /* Rates begin again: nobody looked for a while. */
 static void forget_gpu(struct nvml_gpu *gpu, const char *reason)
 {
@@ -241,6 +252,7 @@ bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now,
         read_clocks(&reading);
         read_pcie(&reading, now);
         read_load(&reading);
+        read_processes(&reading);
     }
     bool working = reading.broken == 0;
     if (working != figures->working) {

@@ -14,6 +14,7 @@ struct nvml_gpu {
     bool compared;                         /* `older` holds a sample */
     unsigned long long pcie[2];            /* counters, received and sent, when last read ... */
     double counted_at;                     /* ... then, in seconds; 0: not yet */
+    unsigned long long used_until;         /* NVML's time of the newest use of a process read */
     struct gpu_figures figures;
 };
 

@@ -26,7 +26,8 @@ void gpu_figures_drop(struct gpu_figures *gpu, const char *reason)
     gpu->load = gpu->tensor_load = gpu->memory_load = NAN;
     gpu->memory_used = 0;
     say(&gpu->no_load, reason);
-    gpu->no_tensor_load = gpu->no_memory_load = gpu->no_memory = gpu->no_load;
+    gpu->no_tensor_load = gpu->no_memory_load = gpu->no_memory = gpu->no_processes = gpu->no_load;
+    gpu->processes = 0;
     device_sensors_init(&gpu->sensors, reason);
 }
 

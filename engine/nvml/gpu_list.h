@@ -11,6 +11,19 @@
 
 #define GPU_LIST_MAX 64
 
+/* What uses a GPU; those with the most memory are listed, the others only counted. */
+#define GPU_PROCESSES 12
+
+struct gpu_process {
+    long pid;
+    bool own;          /* this engine */
+    uint64_t memory;   /* bytes of the GPU's; 0: not known */
+    double load;       /* of the GPU, 0 to 1, to a hundredth; NAN: not known */
+    char user[33];     /* "": not known ... */
+    char command[100]; /* ... for the reason below */
+    char why[80];
+};
+
 /* One GPU, or one MIG instance of a GPU that is divided; a figure not known: NAN, memory 0. */
 struct gpu_figures {
     char uuid[NVML_UUID_SIZE]; /* "GPU-..." or "MIG-...", by which CUDA's devices are matched */
@@ -25,7 +38,16 @@ struct gpu_figures {
     double memory_load; /* of the memory's bandwidth; Hopper and later */
     struct sensor_reason no_load, no_tensor_load, no_memory_load, no_memory;
     struct device_sensors sensors; /* of a MIG instance: those of its GPU */
+    int processes;                 /* as many; `no_processes`: not known */
+    struct gpu_process process[GPU_PROCESSES];
+    struct sensor_reason no_processes;
 };
+
+/* How many of its processes are listed. */
+static inline int gpu_processes_listed(const struct gpu_figures *gpu)
+{
+    return gpu->processes < GPU_PROCESSES ? gpu->processes : GPU_PROCESSES;
+}
 
 struct gpu_list {
     uint64_t version; /* grows whenever a figure changed visibly */

@@ -4,4 +4,5 @@ libserver_a_SOURCES += \
 	%D%/api.h \
 	%D%/gpu.c %D%/gpu.h \
 	%D%/library.c %D%/library.h \
+	%D%/processes.c %D%/processes.h \
 	%D%/scan.c %D%/scan.h

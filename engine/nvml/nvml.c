@@ -25,11 +25,13 @@ struct nvml {
     pthread_mutex_t lock;
     pthread_cond_t wake, told;
     bool leaving, ended;
-    bool abandoned;    /* nobody waits for the thread: it releases all this */
-    bool looked;       /* the list is what the driver reported, or a reason */
-    bool stale;        /* ... and it has been dropped since the driver does not answer */
-    double busy_since; /* when the thread went to ask the driver; 0: it does not */
-    double wanted_at;  /* when somebody last read */
+    bool abandoned;       /* nobody waits for the thread: it releases all this */
+    bool looked;          /* the list is what the driver reported, or a reason */
+    bool stale;           /* ... and it has been dropped since the driver does not answer */
+    double busy_since;    /* when the thread went to ask the driver; 0: it does not */
+    double wanted_at;     /* when somebody last read */
+    bool hurry;           /* the next round shall not wait for its time */
+    uint64_t begun, done; /* rounds: how many have begun, and which of them ended last */
     struct gpu_list list;
     /* of the thread alone: */
     char *library, *visible;
@@ -148,7 +150,8 @@ static void release_driver(struct nvml *nvml)
 static void rest(struct nvml *nvml)
 {
     struct timespec until = deadline_after(nvml->api.library ? nvml->pace.read : nvml->pace.look);
-    while (!nvml->leaving && pthread_cond_timedwait(&nvml->wake, &nvml->lock, &until) == 0)
+    while (!nvml->leaving && !nvml->hurry &&
+           pthread_cond_timedwait(&nvml->wake, &nvml->lock, &until) == 0)
         ;
     if (clock_seconds() - nvml->wanted_at < nvml->pace.wanted)
         return;
@@ -163,10 +166,13 @@ static void *ask_forever(void *context)
     pthread_mutex_lock(&nvml->lock);
     while (!nvml->leaving) {
         nvml->busy_since = clock_seconds();
+        nvml->hurry = false;
+        nvml->begun++;
         pthread_mutex_unlock(&nvml->lock);
         bool changed = ask(nvml);
         pthread_mutex_lock(&nvml->lock);
         nvml->busy_since = 0;
+        nvml->done = nvml->begun;
         publish(nvml, changed);
         if (!nvml->leaving)
             rest(nvml);
@@ -280,4 +286,20 @@ bool nvml_wait(struct nvml *nvml, double seconds)
     bool looked = nvml->looked;
     pthread_mutex_unlock(&nvml->lock);
     return looked;
+}
+
+bool nvml_renew(struct nvml *nvml, double seconds)
+{
+    struct timespec until = deadline_after(seconds);
+    pthread_mutex_lock(&nvml->lock);
+    want(nvml);
+    const uint64_t before = nvml->begun;
+    nvml->hurry = true;
+    pthread_cond_signal(&nvml->wake);
+    while (nvml->library && nvml->done <= before &&
+           pthread_cond_timedwait(&nvml->told, &nvml->lock, &until) == 0)
+        ;
+    bool renewed = !nvml->library || nvml->done > before;
+    pthread_mutex_unlock(&nvml->lock);
+    return renewed;
 }

@@ -50,3 +50,8 @@ uint64_t nvml_version(struct nvml *nvml);
 
 /* Has the driver reported its GPUs for the first time? Waits for that, at most `seconds`. */
 bool nvml_wait(struct nvml *nvml, double seconds);
+
+/*
+ * Have the driver asked once more, and wait for the answer, at most `seconds`. False: none came.
+ */
+bool nvml_renew(struct nvml *nvml, double seconds);

@@ -246,6 +246,7 @@ static bool start_queue(struct server *server, struct error *err)
     bool ok = queue_start(&server->queue, options->version, checkpoints, &server->log,
                           server->history, &past, server_wake, server, err);
     json_decref(past.runs);
+    server->queue.nvml = server->nvml;
     server->queue.places_note = options->places_note;
     if (options->places_note)
         engine_log(&server->log, MESSAGE_WARNING, 0, "%s", options->places_note);

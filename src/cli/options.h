@@ -13,7 +13,8 @@
 #define OPTION_PROFILE(help) OPTION_OF("profile", OPTION_WORD, "time|order", help)
 #define OPTION_DATA_DIR      OPTION_OF("data-dir", OPTION_SETTING, "DIR", "where named data lie")
 #define OPTION_DEVICES                                                                             \
-    OPTION_OF("devices", OPTION_SETTING, "LIST", "cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); all")
+    OPTION_OF("devices", OPTION_SETTING, "LIST",                                                   \
+              "cpu:0-3; cuda:0,cuda:2-3; 0,1 (GPUs); free:N; all")
 #define OPTION_GPUS OPTION_OF("gpus", OPTION_VALUE, "N", "the first N GPUs")
 #define OPTION_SPLIT                                                                               \
     OPTION_OF("split", OPTION_SETTING, "RULE", "chunk, even, balanced, auto or weighted:W0,W1,...")

@@ -47,6 +47,22 @@ static bool list_gpus(struct client *client, int limit, struct device_list *pool
     return true;
 }
 
+/* The GPUs that are free now, for all runs of the comparison. */
+static bool choose_free(struct client *client, struct device_list *devices, struct error *err)
+{
+    if (devices->choice != DEVICES_FREE_GPUS && devices->free == 0)
+        return true;
+    char *text = device_list_text(devices);
+    json_t *result = NULL, *params = json_pack("{s:s}", "devices", text);
+    free(text);
+    bool ok = params ? client_call(client, "check", params, SUBMIT_SECONDS, &result, err) &&
+                           device_list_parse(member_text(result, "devices"), devices, err)
+                     : error_memory(err, "devices");
+    devices->free = 0;
+    json_decref(result);
+    return ok;
+}
+
 /* The devices of which the first N are taken: those listed, else the GPUs, else CPUs. */
 static bool find_pool(struct client *client, const struct spec *spec, int most,
                       struct device_list *pool, struct error *err)
@@ -252,7 +268,8 @@ bool study_of_options(struct invocation *invocation, struct client *client, stru
     struct device_list pool;
     const char *hosts_counts = invocation_value(invocation, "hosts-counts");
     char counts[80];
-    if (!take_request(invocation, &request, err))
+    if (!take_request(invocation, &request, err) ||
+        !choose_free(client, &invocation->settings.spec.devices, err))
         return false;
     const bool hosts = spec_has_hosts(request.spec);
     if (hosts_counts && (!hosts || request.lists || request.counts || request.settings[0].key))

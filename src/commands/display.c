@@ -181,6 +181,8 @@ static void print_text(struct display *display, json_t *event, const char *name)
         display->begin = json_copy(event);
         if (display->kind == DISPLAY_TERMINAL)
             print_run(display, event);
+        if (json_object_get(event, "choice"))
+            say(display, "%s", member_text(event, "choice"));
         print_resumption(display, event);
     } else if (strcmp(name, "epoch") == 0) {
         print_epoch(display, event);

@@ -146,12 +146,20 @@ static void print_devices(void)
 {
     json_t *list = ask("devices"), *device;
     size_t index;
+    int gpus = 0;
     print_cpus();
     json_array_foreach(list, index, device)
     {
         const char *name = member_text(device, "device");
         if (strncmp(name, "cpu:", 4) != 0 && json_is_true(json_object_get(device, "available")))
             print_word(name, member_text(device, "name"));
+        gpus +=
+            strncmp(name, "cuda:", 5) == 0 && json_is_true(json_object_get(device, "available"));
+    }
+    for (int k = 1; k <= gpus; k++) {
+        char word[16];
+        snprintf(word, sizeof word, "free:%d", k);
+        print_word(word, k == 1 ? "the least used GPU" : "the least used GPUs");
     }
     json_decref(list);
 }

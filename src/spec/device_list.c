@@ -21,7 +21,7 @@ static bool bad_device(const char *text, struct error *err)
 {
     return error_set(err, ERROR_USAGE,
                      "'%s' names no devices: use cpu:0, cpu:0-7, cuda:0,cuda:2-3, bare numbers for "
-                     "GPUs, HOST/cuda:0, or all",
+                     "GPUs, HOST/cuda:0, free:2, or all",
                      text);
 }
 
@@ -86,33 +86,69 @@ static bool parse_item(const char *text, const char **at, struct device_list *li
     return true;
 }
 
+static bool parse_listed(const char *text, const char *at, struct device_list *list,
+                         struct error *err)
+{
+    list->choice = DEVICES_LISTED;
+    list->count = 0;
+    for (;; at++) {
+        if (!parse_item(text, &at, list, err))
+            return false;
+        if (*at == '\0')
+            return true;
+        if (*at != ',')
+            return bad_device(text, err);
+    }
+}
+
+/* What follows "gpus:" or "free:". */
+static bool parse_count(const char *text, const char *number, enum device_choice choice,
+                        struct device_list *list, struct error *err)
+{
+    long count;
+    if (!parse_long(number, 1, SPEC_MAX_DEVICES, &count))
+        return error_set(err, ERROR_USAGE, "'%s': the number of GPUs must be 1 to %d%s", text,
+                         SPEC_MAX_DEVICES, strcmp(number, "all") == 0 ? "; or give all" : "");
+    list->choice = choice;
+    list->count = (int)count;
+    return true;
+}
+
+/* What follows "free:": a number and, where it has been chosen, "=" and those GPUs. */
+static bool parse_free(const char *text, struct device_list *list, struct error *err)
+{
+    char number[16];
+    const char *chosen = strchr(text, '=');
+    const char *at = text + strlen("free:");
+    snprintf(number, sizeof number, "%.*s", (int)strcspn(at, "="), at);
+    if (!parse_count(text, number, DEVICES_FREE_GPUS, list, err))
+        return false;
+    if (!chosen)
+        return true;
+    list->free = list->count;
+    if (!parse_listed(text, chosen + 1, list, err))
+        return false;
+    for (int i = 0; i < list->count; i++)
+        if (list->id[i].kind != DEVICE_CUDA || *list->id[i].host)
+            return bad_device(text, err);
+    return list->count == list->free || bad_device(text, err);
+}
+
 bool device_list_parse(const char *text, struct device_list *list, struct error *err)
 {
     struct device_list parsed = {.choice = DEVICES_DEFAULT};
-    if (strcmp(text, "all") == 0) {
+    bool ok = true;
+    if (strcmp(text, "all") == 0)
         parsed.choice = DEVICES_ALL_GPUS;
-    } else if (strncmp(text, "gpus:", 5) == 0) {
-        long count;
-        if (!parse_long(text + 5, 1, SPEC_MAX_DEVICES, &count))
-            return error_set(err, ERROR_USAGE, "'%s': the number of GPUs must be 1 to %d", text,
-                             SPEC_MAX_DEVICES);
-        parsed.choice = DEVICES_FIRST_GPUS;
-        parsed.count = (int)count;
-    } else if (text[0] && strcmp(text, "default") != 0) {
-        parsed.choice = DEVICES_LISTED;
-        const char *at = text;
-        for (;;) {
-            if (!parse_item(text, &at, &parsed, err))
-                return false;
-            if (*at == '\0')
-                break;
-            if (*at != ',')
-                return bad_device(text, err);
-            at++;
-        }
-    }
-    *list = parsed;
-    return true;
+    else if (strncmp(text, "gpus:", 5) == 0)
+        ok = parse_count(text, text + 5, DEVICES_FIRST_GPUS, &parsed, err);
+    else if (strncmp(text, "free:", 5) == 0)
+        ok = parse_free(text, &parsed, err);
+    else if (text[0] && strcmp(text, "default") != 0)
+        ok = parse_listed(text, text, &parsed, err);
+    if (ok)
+        *list = parsed;
+    return ok;
 }
 
 const char *device_id_text(struct device_id id, char *buffer)
@@ -150,7 +186,12 @@ char *device_list_text(const struct device_list *list)
     case DEVICES_FIRST_GPUS:
         text_printf(&text, "gpus:%d", list->count);
         break;
+    case DEVICES_FREE_GPUS:
+        text_printf(&text, "free:%d", list->count);
+        break;
     case DEVICES_LISTED:
+        if (list->free > 0)
+            text_printf(&text, "free:%d=", list->free);
         put_listed(&text, list);
         break;
     }

@@ -6,6 +6,7 @@ libspec_a_SOURCES = \
 	%D%/device_list.c %D%/device_list.h \
 	%D%/fields.c %D%/fields.h \
 	%D%/fill.c %D%/fill.h \
+	%D%/gpu_use.h \
 	%D%/hosts.c %D%/hosts.h \
 	%D%/json.c %D%/json.h \
 	%D%/likeness.c %D%/likeness.h \

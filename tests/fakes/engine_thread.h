@@ -55,7 +55,7 @@ void raw_send(int fd, const void *data, size_t length);
 json_t *raw_line(int fd);
 
 /* test_hostile.c, test_flood.c, test_changes.c, history/test_stored_runs.c, test_places.c,
- * test_sensor_states.c */
+ * test_sensor_states.c, test_free_runs.c */
 Suite *hostile_suite(void), *flood_suite(void);
 Suite *changes_suite(void), *stored_runs_suite(void);
-Suite *places_suite(void), *sensor_states_suite(void);
+Suite *places_suite(void), *sensor_states_suite(void), *free_runs_suite(void);

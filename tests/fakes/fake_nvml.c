@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MAX_GPUS 64
 #define MAX_MIG  7
@@ -25,6 +27,23 @@ static int setting(const char *name, int otherwise)
     return text ? atoi(text) : otherwise;
 }
 
+/* The GPUs do nothing but these. */
+static void take_processes(const char *list)
+{
+    fake.gpm = fake.percent = 0;
+    fake.memory_used = 400ULL << 20;
+    for (const char *at = list; at && fake.processes < FAKE_PROCESSES_MOST;) {
+        struct fake_process *process = &fake.process[fake.processes];
+        unsigned long long gib = 0;
+        if (sscanf(at, "%d:%u:%llu:%u", &process->gpu, &process->pid, &gib, &process->percent) == 4)
+            fake.processes++;
+        process->memory = gib << 30;
+        process->pid = process->pid ? process->pid : (unsigned)getpid();
+        at = strchr(at, ',');
+        at = at ? at + 1 : NULL;
+    }
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     fake.gpus = setting("FAKE_NVML_GPUS", 1);
@@ -38,6 +57,8 @@ __attribute__((constructor)) static void begin(void)
     fake.percent = 40;
     fake.kilobytes = 3000;
     fake.memory_used = 10ULL << 30;
+    if (getenv("FAKE_NVML_PROCESSES"))
+        take_processes(getenv("FAKE_NVML_PROCESSES"));
     for (int i = 0; i < MAX_GPUS; i++) {
         whole[i] = (struct nvml_handle){i, -1};
         for (int j = 0; j < MAX_MIG; j++)
@@ -109,10 +130,20 @@ FAKE(nvmlDeviceGetName, struct nvml_handle *handle, char *text, unsigned size)
     return answer(FAKE_NAME, handle);
 }
 
+/* What a process that is not on this GPU has of it is 0. */
+static const struct fake_process *process_on(const struct nvml_handle *handle, int which)
+{
+    static const struct fake_process none;
+    const struct fake_process *process = &fake.process[which];
+    return handle->mig < 0 && process->gpu == handle->gpu ? process : &none;
+}
+
 FAKE(nvmlDeviceGetMemoryInfo, struct nvml_handle *handle, struct nvml_memory *memory)
 {
     memory->total = FAKE_MEMORY_TOTAL >> (handle->mig < 0 ? 0 : 3);
     memory->used = handle->mig < 0 ? fake.memory_used : 0;
+    for (int i = 0; i < fake.processes; i++)
+        memory->used += process_on(handle, i)->memory;
     memory->free = memory->total - memory->used;
     return answer(FAKE_MEMORY, handle);
 }
@@ -120,6 +151,8 @@ FAKE(nvmlDeviceGetMemoryInfo, struct nvml_handle *handle, struct nvml_memory *me
 FAKE(nvmlDeviceGetUtilizationRates, struct nvml_handle *handle, struct nvml_utilization *use)
 {
     use->gpu = (unsigned)fake.percent;
+    for (int i = 0; i < fake.processes; i++)
+        use->gpu += process_on(handle, i)->percent;
     use->memory = 5;
     return handle->mig < 0 ? answer(FAKE_UTILIZATION, handle) : NVML_NOT_SUPPORTED;
 }
@@ -167,6 +200,42 @@ FAKE(nvmlDeviceGetPcieThroughput, struct nvml_handle *handle, int direction, uns
 }
 
 #ifndef FAKE_NVML_OLD
+
+FAKE(nvmlDeviceGetComputeRunningProcesses_v3, struct nvml_handle *handle, unsigned *count,
+     struct nvml_process *list)
+{
+    unsigned found = 0;
+    for (int i = 0; i < fake.processes; i++) {
+        const struct fake_process *process = process_on(handle, i);
+        if (process->pid && found < *count)
+            list[found++] = (struct nvml_process){.pid = process->pid, .memory = process->memory};
+    }
+    *count = found;
+    return answer(FAKE_PROCESSES, handle);
+}
+
+/* A process that draws is also among those that compute. */
+FAKE(nvmlDeviceGetGraphicsRunningProcesses_v3, struct nvml_handle *handle, unsigned *count,
+     struct nvml_process *list)
+{
+    *count = *count > 1 ? 1 : *count;
+    return nvmlDeviceGetComputeRunningProcesses_v3(handle, count, list);
+}
+
+/* An older sample comes first. */
+FAKE(nvmlDeviceGetProcessUtilization, struct nvml_handle *handle, struct nvml_process_use *list,
+     unsigned *count, unsigned long long since)
+{
+    unsigned found = 0;
+    for (int i = 0; i < fake.processes; i++) {
+        const struct fake_process *process = process_on(handle, i);
+        for (unsigned j = 1; process->pid && process->percent && j <= 2 && found < *count; j++)
+            list[found++] = (struct nvml_process_use){
+                .pid = process->pid, .timestamp = since + j, .gpu = j * process->percent / 2};
+    }
+    *count = found;
+    return found ? answer(FAKE_PROCESSES, handle) : NVML_NOT_FOUND;
+}
 
 FAKE(nvmlDeviceGetMemoryInfo_v2, struct nvml_handle *handle, struct nvml_memory_v2 *memory)
 {

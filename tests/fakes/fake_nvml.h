@@ -9,7 +9,8 @@
  * A library with the symbols of NVML for tests: fake_nvml.so, and fake_nvml_old.so that lacks what
  * newer drivers brought. Tests of this process steer it by fake_nvml(); other programs by the
  * environment when it is loaded: FAKE_NVML_GPUS, FAKE_NVML_MIG, FAKE_NVML_INIT, FAKE_NVML_LOST,
- * FAKE_NVML_STALL.
+ * FAKE_NVML_STALL, and FAKE_NVML_PROCESSES, "GPU:PID:GIB:PERCENT,..." (PID 0: this process), which
+ * are then all that the GPUs do.
  */
 
 enum fake_call {
@@ -29,10 +30,19 @@ enum fake_call {
     FAKE_FIELDS,
     FAKE_PCIE,
     FAKE_GPM,
+    FAKE_PROCESSES,
     FAKE_CALLS
 };
 
 #define FAKE_MEMORY_TOTAL (80ULL << 30)
+enum { FAKE_PROCESSES_MOST = 16 };
+
+struct fake_process {
+    int gpu;
+    unsigned pid;
+    unsigned long long memory;
+    unsigned percent;
+};
 
 struct fake_nvml {
     atomic_int gpus;
@@ -47,6 +57,9 @@ struct fake_nvml {
     atomic_int gpm;              /* the GPUs have GPM */
     atomic_int watts, celsius, percent, kilobytes;
     atomic_ullong throttle, received, sent, memory_used;
+    /* Written before they are asked for: */
+    int processes;
+    struct fake_process process[FAKE_PROCESSES_MOST];
 };
 
 /* Also NVML's own functions are called through this symbol's library. */

@@ -7,6 +7,7 @@
  *   train-rows     with batch: steps per epoch; 0: 10 steps per epoch
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -35,6 +36,23 @@ static bool fake_enumerate(struct device_info *list, int capacity, int *count, c
     return true;
 }
 
+/* As many as FAKE_GPUS says, those of tests/fakes/fake_nvml.c. */
+static bool enumerate_gpus(struct device_info *list, int capacity, int *count, char *why,
+                           size_t why_size, struct error *err)
+{
+    const char *number = getenv("FAKE_GPUS");
+    (void)why;
+    (void)why_size;
+    (void)err;
+    for (*count = 0; number && *count < atoi(number) && *count < capacity; ++*count) {
+        struct device_info *info = &list[*count];
+        *info = (struct device_info){.id = {DEVICE_CUDA, *count}, .available = true};
+        snprintf(info->uuid, sizeof info->uuid, "GPU-%02d000000-0000-4000-8000-000000000000",
+                 *count);
+    }
+    return true;
+}
+
 static bool fake_open(const struct device_options *options, struct device **out, struct error *err)
 {
     (void)options;
@@ -46,8 +64,10 @@ const struct backend *backend_find(enum device_kind kind, const char **why)
 {
     static const struct backend cpu = {
         .kind = DEVICE_CPU, .enumerate = fake_enumerate, .open = fake_open};
+    static const struct backend gpus = {
+        .kind = DEVICE_CUDA, .enumerate = enumerate_gpus, .open = fake_open};
     *why = "not in this test";
-    return kind == DEVICE_CPU ? &cpu : NULL;
+    return kind == DEVICE_CPU ? &cpu : getenv("FAKE_GPUS") ? &gpus : NULL;
 }
 
 bool resolve_spec(struct spec *spec, const struct data_watch *watch, struct error *err)
@@ -57,7 +77,8 @@ bool resolve_spec(struct spec *spec, const struct data_watch *watch, struct erro
     int count;
     if (!devices_resolve(&spec->devices, ids, &count, err))
         return false;
-    spec->devices = (struct device_list){.choice = DEVICES_LISTED, .count = count};
+    spec->devices.choice = DEVICES_LISTED;
+    spec->devices.count = count;
     memcpy(spec->devices.id, ids, (size_t)count * sizeof *ids);
     if (spec->model && strcmp(spec->model, "wrong") == 0)
         return error_set(err, ERROR_USAGE, "model 'wrong' is impossible");

@@ -114,6 +114,19 @@ class Listed(Case):
             self.assertEqual(done.returncode, 2)
             self.assertIn(NO_TRAINING, done.stderr)
 
+    def test_free_ones_need_gpus_that_train(self):
+        self.fake(gpus=2, processes="")
+        for command in ("train", "compare"):
+            done = self.run_program(command, *SHORT, "--devices", "free:2")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("free:2: no GPU to train on (", done.stderr)
+            self.assertIn("free:N is of GPUs; use --devices cpu:0", done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        done = self.run_program("model", "linear", "--devices", "free:1")
+        self.assertIn("free:1: no GPU to train on (", done.stderr)
+        done = self.run_program("train", *SHORT, "--devices", "free:all")
+        self.assertIn("'free:all': the number of GPUs must be 1 to 64; or give all", done.stderr)
+
     def test_cuda_visible_devices(self):
         self.fake(gpus=4)
         self.env["CUDA_VISIBLE_DEVICES"] = "2,GPU-00"
@@ -130,6 +143,26 @@ class Listed(Case):
     def test_a_lost_gpu(self):
         self.fake(gpus=2, lost=1)
         self.assertIn("the GPU is lost", self.devices()[1]["reason"])
+
+    def test_what_uses_them(self):
+        self.fake(gpus=2, processes=f"1:{os.getpid()}:61:97,1:4194305:1:0")
+        first, second = gpus_of(self.devices())
+        self.assertEqual((first["processes"], first["process_count"], first["load"]), ([], 0, 0))
+        self.assertEqual(second["process_count"], 2)
+        self.assertEqual(second["memory_used"], (62 << 30) + (400 << 20))
+        mine, hidden = second["processes"]
+        self.assertEqual((mine["pid"], mine["memory"], mine["load"], mine["own"], mine["reason"]),
+                         (os.getpid(), 61 << 30, 0.97, False, None))
+        self.assertIn("gpus.py", mine["command"])
+        self.assertEqual((hidden["user"], hidden["command"], hidden["load"]), (None, None, 0))
+        self.assertIn("hidden here", hidden["reason"])
+        text = self.good("devices")
+        self.assertRegex(text, rf"\ncuda:1 +{os.getpid()} +\S+ +61\.0 GiB +97% +\S+.*gpus.py")
+        self.assertRegex(text, r"\ncuda:1 +4194305 +- +1\.0 GiB +0% +- \(hidden here: ")
+        self.fake(processes="0:0:2:5")
+        self.assertRegex(self.good("devices"), r"\ncuda:0 .* 5% .*dpartui-engine.* \(this engine\)")
+        self.fake(processes="")
+        self.assertNotIn("PID", self.good("devices"))
 
     def test_why_there_are_none(self):
         for settings, words in (({"gpus": 0}, "has found no GPU"),

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "spec/gpu_use.h"
 #include "spec/origin.h"
 
 /*
@@ -26,12 +27,36 @@ static int offer(struct form_device *devices, int count, struct device_id id)
     return count;
 }
 
-/* Choices that name no device: the GPUs there are, or their first; the default falls back to the
- * CPU. */
+/* The one that is used least of those not chosen yet; NULL: there is no other. */
+static struct form_device *least_used(struct form_device *devices, int count)
+{
+    struct form_device *least = NULL;
+    double least_use = 0;
+    for (int i = 0; i < count; i++) {
+        const struct state_device *known = devices[i].known;
+        if (devices[i].chosen || devices[i].id.kind != DEVICE_CUDA || !known || !known->available)
+            continue;
+        const double use = gpu_use(known->load, known->memory_used, known->memory_total);
+        if (!least || use < least_use) {
+            least = &devices[i];
+            least_use = use;
+        }
+    }
+    return least;
+}
+
+/* Choices that name no device: the GPUs there are, their first, or those used least now; the
+ * default falls back to the CPU. */
 static void choose_unnamed(const struct device_list *list, struct form_device *devices, int count)
 {
     int most = list->choice == DEVICES_FIRST_GPUS ? list->count : count;
     int chosen = 0;
+    if (list->choice == DEVICES_FREE_GPUS) {
+        struct form_device *device;
+        while (chosen++ < list->count && (device = least_used(devices, count)))
+            device->chosen = true;
+        return;
+    }
     for (int i = 0; i < count && chosen < most; i++)
         if (devices[i].id.kind == DEVICE_CUDA && devices[i].known && devices[i].known->available) {
             devices[i].chosen = true;

@@ -200,7 +200,8 @@ static bool gpu_problem(const struct form *form, const struct state *state, char
                  !known ? none : known->reason);
         return true;
     }
-    if (chosen > 0 || (list->choice != DEVICES_ALL_GPUS && list->choice != DEVICES_FIRST_GPUS))
+    if (chosen > 0 || (list->choice != DEVICES_ALL_GPUS && list->choice != DEVICES_FIRST_GPUS &&
+                       list->choice != DEVICES_FREE_GPUS))
         return false;
     snprintf(buffer, size, "no GPU can be used: %s", none);
     return true;

@@ -13,6 +13,7 @@ void sweep_devices(const struct ui *ui, struct device_list *list)
     int count = form_devices(&ui->form, &ui->state, devices);
     enum device_kind kind = DEVICE_CPU;
     *list = ui->form.spec.devices;
+    list->free = 0;
     if (list->choice == DEVICES_LISTED && list->count > 1)
         return;
     *list = (struct device_list){.choice = DEVICES_LISTED};

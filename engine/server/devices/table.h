@@ -30,3 +30,9 @@ json_t *no_gpus_json(const struct gpu_findings *findings, const struct gpu_list 
 
 /* {"device", "name", "uuid", "cores", "memory_total", "available", "reason"} of one device. */
 json_t *device_info_json(const struct device_info *info);
+
+/*
+ * [{"pid", "user", "memory", "load", "command", "own", "reason"}, ...] of what uses a GPU, those
+ * with the most memory first; null: the driver does not tell.
+ */
+json_t *gpu_processes_json(const struct gpu_figures *gpu);

@@ -17,6 +17,8 @@
  */
 #define QUEUE_WAITING_LIMIT 1000
 
+struct nvml;
+
 struct queue {
     pthread_mutex_t lock;
     /* All below is guarded by `lock`. */
@@ -39,6 +41,7 @@ struct queue {
     struct engine_log *log;
     struct history *history;        /* NULL: runs end with the engine */
     char notice[HISTORY_NOTICE];    /* of stored_runs; by the runner alone */
+    struct nvml *nvml;              /* tells which GPUs are free; set before, too */
     const char *places_note;        /* of server_options; set before runs are submitted */
     const char *checkpoints;        /* folder of all runs' checkpoints; NULL: none are written */
     const char *program_version;    /* for the record of a run */

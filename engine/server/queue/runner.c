@@ -10,12 +10,14 @@
 #include "base/json.h"
 #include "engine/hosts/train.h"
 #include "engine/server/devices/environment.h"
+#include "engine/server/devices/free_gpus.h"
 #include "engine/server/queue/announce.h"
 #include "engine/server/queue/events.h"
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/json.h"
 #include "engine/server/record/restore.h"
 #include "spec/hosts.h"
+#include "spec/json.h"
 
 #define MARKS_FOR_ALL 4096
 
@@ -95,6 +97,38 @@ static const char *status_of(bool ok, const struct error *err)
                                           : "failed";
 }
 
+/* The GPUs that are free now are those of a run that asked for free ones. *choice is a new string,
+ * why these, or NULL. */
+static bool settle_devices(struct queue *queue, struct record *record, char **choice,
+                           struct error *err)
+{
+    struct spec spec = record->spec;
+    if (!free_gpus_settle(queue->nvml, &spec, choice, err))
+        return false;
+    pthread_mutex_lock(&queue->lock);
+    record->spec.devices = spec.devices;
+    queue_touch(queue);
+    pthread_mutex_unlock(&queue->lock);
+    if (*choice)
+        engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld: %s", record->number,
+                   *choice);
+    return true;
+}
+
+/* On what a run begins, for the store and for those who ask. */
+static void keep_begin(struct queue *queue, struct record *record)
+{
+    json_t *environment = environment_json(&record->spec, queue->program_version);
+    if (queue->history) {
+        pthread_mutex_lock(&queue->lock);
+        json_t *object = record_json(record);
+        json_t *spec = record->spec.devices.free > 0 ? spec_to_json(&record->spec) : NULL;
+        pthread_mutex_unlock(&queue->lock);
+        history_put_run(queue->history, object, spec, json_deep_copy(environment));
+    }
+    keep_environment(queue, record, environment);
+}
+
 /* Called and returns with the lock held. */
 static void execute(struct queue *queue, struct record *record)
 {
@@ -106,14 +140,12 @@ static void execute(struct queue *queue, struct record *record)
     queue->current = record;
     queue_take_out(queue->waiting, &queue->waiting_count, record);
     queue_touch(queue);
-    json_t *object = queue->history ? record_json(record) : NULL;
     pthread_mutex_unlock(&queue->lock);
     engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld: its turn has come",
                record->number);
-    json_t *environment = environment_json(&record->spec, queue->program_version);
-    if (queue->history)
-        history_put_run(queue->history, object, NULL, json_deep_copy(environment));
-    keep_environment(queue, record, environment);
+    char *choice = NULL;
+    bool ok = settle_devices(queue, record, &choice, &err);
+    keep_begin(queue, record);
     char *folder = queue_checkpoint_folder(queue, record->number);
     history_take_notice(queue->history, queue->notice);
     const struct run_keep keep = {
@@ -121,13 +153,15 @@ static void execute(struct queue *queue, struct record *record)
         .resumes = record->resumes,
         .resume_steps = record->resume_steps,
         .warnings = {*queue->notice ? queue->notice : NULL, queue->places_note},
+        .choice = choice,
         .sync = queue->history ? sink_sync : NULL,
         .sync_context = &context,
     };
-    bool ok = train(queue, record, keep, &sink, &err);
+    ok = ok && train(queue, record, keep, &sink, &err);
     if (queue->history)
         *queue->notice = '\0'; /* that a store was set aside is said once */
     free(folder);
+    free(choice);
     const bool stopped = !ok && err.kind == ERROR_CANCELLED;
     const char *status = status_of(ok, &err);
     pthread_mutex_lock(&queue->lock);

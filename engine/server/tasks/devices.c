@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "engine/nvml/nvml.h"
 #include "engine/server/devices/table.h"
 
@@ -25,6 +26,21 @@ static void wait_for_gpus(struct task *task)
             break;
 }
 
+/* With what the driver reports of a GPU now. */
+static json_t *device_json(const struct device_info *info, const struct gpu_list *gpus)
+{
+    json_t *object = device_info_json(info);
+    const struct gpu_figures *gpu = gpu_list_find(gpus, info->uuid);
+    if (gpu && object) {
+        const json_int_t used = (json_int_t)gpu->memory_used;
+        json_object_set_new(object, "load", json_finite(gpu->load));
+        json_object_set_new(object, "memory_used", used ? json_integer(used) : json_null());
+        json_object_set_new(object, "processes", gpu_processes_json(gpu));
+        json_object_set_new(object, "process_count", json_integer(gpu->processes));
+    }
+    return object;
+}
+
 bool task_devices(struct task *task, const json_t *params, json_t **result, struct error *err)
 {
     (void)params;
@@ -39,12 +55,9 @@ bool task_devices(struct task *task, const json_t *params, json_t **result, stru
     bool ok = device_table_fill(&table, err);
     if (ok)
         device_table_add_gpus(&table, &findings, gpus);
+    *result = ok ? json_array() : NULL;
+    for (int i = 0; ok && i < table.count; i++)
+        json_array_append_new(*result, device_json(&table.info[i], gpus));
     free(gpus);
-    if (!ok)
-        return false;
-    json_t *list = json_array();
-    for (int i = 0; i < table.count; i++)
-        json_array_append_new(list, device_info_json(&table.info[i]));
-    *result = list;
-    return true;
+    return ok;
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "engine/server/devices/free_gpus.h"
 #include "engine/server/queue/queue.h"
 #include "engine/server/tasks/weights.h"
 #include "engine/train/checkpoint/checkpoint.h"
@@ -127,6 +128,7 @@ static void choose_devices(struct spec *spec)
         if (devices->id[i].kind == DEVICE_CUDA) {
             devices->id[0] = devices->id[i];
             devices->count = 1;
+            devices->free = 0;
             spec->thread_count = 0;
         }
 }
@@ -208,7 +210,8 @@ static bool evaluate_spec(struct task *task, json_t *settings, bool confusion, j
               spec_validate(&spec, err);
     if (ok && spec.init != INIT_FILE)
         ok = error_set(err, ERROR_USAGE, "'run' or 'init', a file of weights, is missing");
-    ok = ok && evaluate(task, &spec, confusion, result, err);
+    ok = ok && free_gpus_settle(task->nvml, &spec, NULL, err) &&
+         evaluate(task, &spec, confusion, result, err);
     spec_free(&spec);
     return ok;
 }

@@ -8,6 +8,7 @@
 #include "engine/model/file.h"
 #include "engine/net/net.h"
 #include "engine/net/slice.h"
+#include "engine/server/devices/free_gpus.h"
 #include "engine/server/tasks/memory_json.h"
 #include "engine/train/resolve/devices.h"
 #include "engine/train/resolve/memory_limit.h"
@@ -273,7 +274,8 @@ bool task_model(struct task *task, const json_t *params, json_t **result, struct
     bool ok = spec_from_json(&spec, params, err) && spec_validate(&spec, err);
     if (ok && !spec.model)
         ok = error_set(err, ERROR_USAGE, "'model' is missing");
-    ok = ok && describe(&spec, &watch, result, err);
+    ok = ok && free_gpus_settle(task->nvml, &spec, NULL, err) &&
+         describe(&spec, &watch, result, err);
     spec_free(&spec);
     return ok;
 }

@@ -11,6 +11,7 @@
 #include "engine/predict/predictor.h"
 #include "engine/predict/ranking.h"
 #include "engine/predict/reading.h"
+#include "engine/server/devices/free_gpus.h"
 #include "engine/train/resolve/devices.h"
 #include "engine/train/resolve/resolve.h"
 #include "engine/weights/file.h"
@@ -91,12 +92,13 @@ static bool take_spec(struct prediction *p, const json_t *params, struct error *
 }
 
 /* One device is enough: it has all the cores, unless the threads are given. */
-static bool take_device(struct spec *spec, struct error *err)
+static bool take_device(struct nvml *nvml, struct spec *spec, struct error *err)
 {
     const long threads = spec->thread_count > 0 ? spec->threads[0] : spec->cpu_threads;
-    if (!resolve_devices(spec, err))
+    if (!free_gpus_settle(nvml, spec, NULL, err) || !resolve_devices(spec, err))
         return false;
     spec->devices.count = 1;
+    spec->devices.free = 0;
     spec->thread_count = 0;
     spec->cpu_threads = (int)threads;
     return true;
@@ -163,9 +165,9 @@ static bool open_predictor(struct prediction *p, struct error *err)
 static bool prepare(struct prediction *p, const json_t *params, struct error *err)
 {
     const struct data_watch watch = task_watch(p->task);
-    return take_files(p, params, err) && take_spec(p, params, err) && take_device(&p->spec, err) &&
-           resolve_spec(&p->spec, &watch, err) && take_data(p, &watch, err) &&
-           take_network(p, err) && open_predictor(p, err);
+    return take_files(p, params, err) && take_spec(p, params, err) &&
+           take_device(p->task->nvml, &p->spec, err) && resolve_spec(&p->spec, &watch, err) &&
+           take_data(p, &watch, err) && take_network(p, err) && open_predictor(p, err);
 }
 
 /* Steals the message; NULL: memory ran out. */

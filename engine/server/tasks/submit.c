@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "engine/server/devices/free_gpus.h"
 #include "engine/server/devices/gpu_survey.h"
 #include "engine/server/queue/queue.h"
 #include "engine/server/queue/resume.h"
@@ -30,7 +31,7 @@ static bool resolve(struct task *task, struct spec *spec, struct error *err)
     if (may_want_gpus(&spec->devices))
         gpu_survey_ask(task->survey);
     const struct data_watch watch = task_watch(task);
-    return resolve_spec(spec, &watch, err);
+    return free_gpus_settle(task->nvml, spec, NULL, err) && resolve_spec(spec, &watch, err);
 }
 
 /* The spec of a run to resume, with its live changes. */
@@ -90,7 +91,8 @@ bool task_check(struct task *task, const json_t *params, json_t **result, struct
     struct dataset shape = {.rows = 0};
     char *name = NULL;
     spec_init(&spec);
-    bool ok = spec_from_json(&spec, params, err) && resolve_spec(&spec, &watch, err);
+    bool ok = spec_from_json(&spec, params, err) &&
+              free_gpus_settle(task->nvml, &spec, NULL, err) && resolve_spec(&spec, &watch, err);
     const struct data_request request = spec_data(&spec, &watch);
     ok = ok && data_describe(&request, &shape, NULL, &name, err);
     json_t *object = ok ? spec_to_json(&spec) : NULL;

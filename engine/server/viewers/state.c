@@ -104,6 +104,8 @@ static void add_gpu(json_t *object, json_t *missing, const struct gpu_figures *g
     add_figure(object, missing, "memory_used", known_bytes(gpu->memory_used), gpu->no_memory.text);
     if (gpu->memory_total)
         json_object_set_new(object, "memory_total", known_bytes(gpu->memory_total));
+    add_figure(object, missing, "processes", gpu_processes_json(gpu), gpu->no_processes.text);
+    json_object_set_new(object, "process_count", json_integer(gpu->processes));
     add_sensors(object, missing, &gpu->sensors);
 }
 

@@ -233,6 +233,9 @@ bool report_run(struct run *run, struct error *err)
     bool ok = settings && json_object_update_missing(event, settings) == 0 &&
               normalization_add(run->work.net, event);
     json_decref(settings);
+    if (run->checkpoints.keep.choice)
+        ok = ok &&
+             json_object_set_new(event, "choice", json_any_text(run->checkpoints.keep.choice)) == 0;
     return report_emit(&run->report, whole(event, ok), err) && report_warnings(run, err);
 }
 

@@ -61,6 +61,7 @@ struct run_keep {
     const char *checkpoints; /* a folder for this run alone; NULL: none are written */
     bool resumes;
     const char *warnings[2]; /* what its owner has to know about where they are kept; or NULL */
+    const char *choice;      /* why these devices, where the free ones were asked for; or NULL */
     long resume_steps; /* of the checkpoint that its owner expects it to resume from; 0: whichever
                           is the newest that is whole */
     /*

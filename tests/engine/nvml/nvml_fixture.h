@@ -17,3 +17,4 @@ extern char fake_path[4096];
 bool fake_is_there(void);
 
 Suite *nvml_thread_suite(void);
+Suite *nvml_processes_suite(void);

@@ -16,6 +16,8 @@ _Static_assert(sizeof(struct nvml_field) == 40, "nvmlFieldValue_t");
 _Static_assert(sizeof(struct nvml_gpm_metric) == 40, "nvmlGpmMetric_t");
 _Static_assert(sizeof(struct nvml_attributes) == 40, "nvmlDeviceAttributes_t");
 _Static_assert(sizeof(struct nvml_temperature_v1) == 12, "nvmlTemperature_v1_t");
+_Static_assert(sizeof(struct nvml_process) == 24, "nvmlProcessInfo_v2_t");
+_Static_assert(sizeof(struct nvml_process_use) == 32, "nvmlProcessUtilizationSample_t");
 
 static struct nvml_api api;
 static struct nvml_scan scan;
@@ -405,5 +407,5 @@ int main(void)
     tcase_add_test(old, an_old_driver);
     suite_add_tcase(suite, tests);
     suite_add_tcase(suite, old);
-    return run_suites(suite, nvml_thread_suite(), NULL);
+    return run_suites(suite, nvml_thread_suite(), nvml_processes_suite(), NULL);
 }

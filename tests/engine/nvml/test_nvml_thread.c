@@ -74,6 +74,27 @@ START_TEST(figures_move)
 }
 END_TEST
 
+/* Whoever needs the present does not wait for the next round, nor takes the one before. */
+START_TEST(asked_once_more)
+{
+    static const struct nvml_pace slow = {.read = 1e6, .look = 1e6, .patience = 0.2, .wanted = 1e9};
+    fake->gpus = 1;
+    start_at(&slow, fake_path);
+    ck_assert(nvml_wait(nvml, MOST));
+    fake->celsius = 71;
+    ck_assert(nvml_renew(nvml, MOST));
+    nvml_read(nvml, &list);
+    ck_assert_double_eq(list.gpu[0].sensors.figure[SENSOR_TEMPERATURE], 71);
+    fake->stalled = FAKE_POWER;
+    ck_assert(!nvml_renew(nvml, 0.05));
+    fake->stalled = -1;
+    stop();
+    start_at(&slow, NULL);
+    ck_assert(nvml_renew(nvml, 0));
+    ck_assert(nvml_stop(nvml));
+}
+END_TEST
+
 START_TEST(a_driver_that_hangs_and_recovers)
 {
     start(16);
@@ -285,6 +306,7 @@ Suite *nvml_thread_suite(void)
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, figures_move);
+    tcase_add_test(tests, asked_once_more);
     tcase_add_test(tests, a_driver_that_hangs_and_recovers);
     tcase_add_test(tests, a_driver_that_hangs_from_the_beginning);
     tcase_add_test(tests, an_end_while_the_driver_hangs);

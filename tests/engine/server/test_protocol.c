@@ -462,5 +462,6 @@ static Suite *protocol_suite(void)
 int main(void)
 {
     return run_suites(protocol_suite(), hostile_suite(), flood_suite(), sensor_states_suite(),
-                      changes_suite(), stored_runs_suite(), places_suite(), NULL);
+                      changes_suite(), stored_runs_suite(), places_suite(), free_runs_suite(),
+                      NULL);
 }

@@ -219,6 +219,32 @@ START_TEST(gpus_that_cannot_be_had)
 }
 END_TEST
 
+/* Those that are used least now have the ticks; which are taken is seen when the run begins. */
+START_TEST(free_gpus)
+{
+    struct error err = ERROR_INIT;
+    struct form *form = &replay.ui.form;
+    struct form_device devices[FORM_MAX_DEVICES];
+    ui_connected(&replay.ui);
+    replay_line(
+        &replay,
+        "{\"method\":\"state\",\"params\":{\"devices\":["
+        "{\"device\":\"cuda:0\",\"available\":true,\"load\":0.9,\"memory_used\":1},"
+        "{\"device\":\"cuda:1\",\"available\":false},"
+        "{\"device\":\"cuda:2\",\"available\":true,\"load\":0,\"memory_used\":70,"
+        "\"memory_total\":100},"
+        "{\"device\":\"cuda:3\",\"available\":true,\"load\":0.1},{\"device\":\"cpu:0\"}]}}");
+    ck_assert(form_set(form, FORM_DEVICES, "free:2", &err));
+    ck_assert_int_eq(form_device_count(form, &replay.ui.state), 2);
+    int count = form_devices(form, &replay.ui.state, devices);
+    for (int i = 0; i < count; i++)
+        ck_assert_int_eq(devices[i].chosen, i == 2 || i == 3);
+    char *screen = replay_screen(&replay, 40, 140, true);
+    ck_assert_ptr_nonnull(strstr(screen, "cuda:2-3 (free:2)"));
+    free(screen);
+}
+END_TEST
+
 static bool note_request(void *context, enum request request, json_t *params, struct error *err)
 {
     int *checks = context;
@@ -466,6 +492,7 @@ int main(void)
     tcase_add_test(tests, devices_and_the_suggestion);
     tcase_add_test(tests, a_device_that_is_not_available);
     tcase_add_test(tests, gpus_that_cannot_be_had);
+    tcase_add_test(tests, free_gpus);
     tcase_add_test(tests, the_engine_is_asked_about_the_form);
     tcase_add_test(tests, the_noise_scale_suggests_a_rate);
     tcase_add_test(tests, a_pipeline_in_the_form);

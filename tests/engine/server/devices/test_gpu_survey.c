@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "engine/server/devices/table.h"
+#include "tests/engine/server/devices/free_gpus.h"
 #include "tests/suites.h"
 
 /* A driver that answers, one that hangs, and what becomes of both's GPUs in the list. */
@@ -189,5 +190,5 @@ int main(void)
     tcase_add_test(tc, gpus_come_before_cpus);
     tcase_add_test(tc, gpus_that_only_the_driver_knows);
     suite_add_tcase(suite, tc);
-    return run_suites(suite, NULL);
+    return run_suites(suite, free_gpus_suite(), NULL);
 }

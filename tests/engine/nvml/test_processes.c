@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes on GPUs, as the made-up library and this machine's /proc tell them. */
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/nvml/library.h"
+#include "engine/nvml/scan.h"
+#include "tests/engine/nvml/nvml_fixture.h"
+
+enum { NOBODY = 4194305 }; /* above all process numbers of Linux */
+
+static struct nvml_api api;
+static struct nvml_scan scan;
+
+static void begin(void)
+{
+    char why[200];
+    fake_load(false);
+    ck_assert_msg(nvml_library_open(&api, fake_path, why, sizeof why), "%s", why);
+    fake->gpus = 2;
+    nvml_scan_look(&api, NULL, &scan);
+}
+
+static void end(void)
+{
+    nvml_scan_end(&api, &scan);
+    nvml_library_close(&api);
+    fake_unload();
+}
+
+/* Of the first GPU, at another time. True: what can be seen changed. */
+static bool read_first(void)
+{
+    static double now = 100;
+    bool restart = false;
+    return nvml_gpu_read(&api, &scan.gpu[0], now += 2, &restart);
+}
+
+static void put(int gpu, unsigned pid, unsigned long long gib, unsigned percent)
+{
+    fake->process[fake->processes++] =
+        (struct fake_process){gpu, pid, gib == NVML_NO_VALUE ? NVML_NO_VALUE : gib << 30, percent};
+}
+
+START_TEST(who_uses_a_gpu)
+{
+    const struct gpu_figures *gpu = &scan.gpu[0].figures;
+    put(0, NOBODY, NVML_NO_VALUE, 0);
+    put(0, (unsigned)getpid(), 2, 20);
+    put(1, 1, 9, 50);
+    put(0, 1, 40, 80);
+    ck_assert(read_first());
+    ck_assert_int_eq(gpu->processes, 3);
+    ck_assert_str_eq(gpu->no_processes.text, "");
+    const struct gpu_process *other = &gpu->process[0], *own = &gpu->process[1];
+    ck_assert_int_eq(other->pid, 1);
+    ck_assert_uint_eq(other->memory, 40ULL << 30);
+    ck_assert_double_eq(other->load, 0.8);
+    ck_assert(!other->own);
+    ck_assert_str_ne(other->user, "");
+    ck_assert(own->own);
+    ck_assert_double_eq(own->load, 0.2);
+    ck_assert_ptr_nonnull(strstr(own->command, "test_nvml"));
+    ck_assert_str_eq(own->why, "");
+    /* A process that cannot be looked at has its reason, and comes last without its memory. */
+    ck_assert_int_eq(gpu->process[2].pid, NOBODY);
+    ck_assert_uint_eq(gpu->process[2].memory, 0);
+    ck_assert_double_eq(gpu->process[2].load, 0);
+    ck_assert_str_eq(gpu->process[2].user, "");
+    ck_assert_str_eq(gpu->process[2].why, "hidden here: another user's or container's");
+    read_first(); /* rates come with the second reading */
+    ck_assert(!read_first());
+    fake->processes--;
+    ck_assert(read_first());
+    ck_assert_int_eq(gpu->processes, 2);
+}
+END_TEST
+
+START_TEST(more_than_are_listed)
+{
+    const struct gpu_figures *gpu = &scan.gpu[0].figures;
+    for (unsigned i = 0; i < GPU_PROCESSES + 2; i++)
+        put(0, NOBODY + i, i, 1);
+    read_first();
+    ck_assert_int_eq(gpu->processes, GPU_PROCESSES + 2);
+    ck_assert_int_eq(gpu_processes_listed(gpu), GPU_PROCESSES);
+    ck_assert_uint_eq(gpu->process[0].memory, (GPU_PROCESSES + 1ULL) << 30);
+}
+END_TEST
+
+START_TEST(a_driver_that_does_not_tell)
+{
+    const struct gpu_figures *gpu = &scan.gpu[0].figures;
+    put(0, 1, 40, 80);
+    fake->code[FAKE_PROCESSES] = NVML_NO_PERMISSION;
+    read_first();
+    ck_assert_int_eq(gpu->processes, 0);
+    ck_assert_str_eq(gpu->no_processes.text, nvml_words(NVML_NO_PERMISSION));
+    ck_assert(gpu->working);
+    fake->code[FAKE_PROCESSES] = NVML_SUCCESS;
+    fake->lost = 0;
+    read_first();
+    ck_assert_str_eq(gpu->no_processes.text, nvml_words(NVML_GPU_IS_LOST));
+}
+END_TEST
+
+Suite *nvml_processes_suite(void)
+{
+    Suite *suite = suite_create("processes on GPUs");
+    TCase *tests = tcase_create("processes");
+    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_test(tests, who_uses_a_gpu);
+    tcase_add_test(tests, more_than_are_listed);
+    tcase_add_test(tests, a_driver_that_does_not_tell);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
