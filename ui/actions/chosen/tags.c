@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/actions/tags.h"
+#include "ui/actions/chosen/tags.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Tags: words to find runs by. */
 
-enum { TAG_MOST = 60, TAGS_MOST = 20 }; /* bytes of one, and how many, of docs/protocol.md */
+/* Bytes of one, and how many, of docs/protocol.md; bytes of all in struct state_run. */
+enum { TAG_MOST = 60, TAGS_MOST = 20, TAGS_TEXT = 200 };
 
 static const char separators[] = " ,";
 
@@ -51,20 +53,45 @@ static bool check_tags(struct ui *ui, const char *text)
     return count <= TAGS_MOST;
 }
 
+/* Those that all chosen runs have, with a blank between. */
+static void common_tags(const struct ui *ui, char *buffer, size_t size)
+{
+    const struct run_group *group = &ui->chosen;
+    const struct state_run *first = state_run(&ui->state, group->run[0]);
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (const char *tag = first ? first->tags : ""; *tag != '\0'; tag += strspn(tag, separators)) {
+        size_t length = strcspn(tag, separators);
+        int having = 0;
+        for (int i = 0; i < group->count; i++) {
+            const struct state_run *run = state_run(&ui->state, group->run[i]);
+            having += run && has_tag(run->tags, tag, length);
+        }
+        if (having == group->count && used < size)
+            used += (size_t)snprintf(buffer + used, size - used, "%s%.*s", used > 0 ? " " : "",
+                                     (int)length, tag);
+        tag += length;
+    }
+}
+
 /* Only what was changed here is sent: another viewer may have added some meanwhile. */
 static bool accept_tags(struct ui *ui, const char *text)
 {
-    const struct state_run *run = state_run(&ui->state, ui->asked_run);
+    char before[TAGS_TEXT];
     if (!check_tags(ui, text))
         return false;
-    if (!run) {
-        ui_say(ui, true, "run %ld is not there any more", ui->asked_run);
-        return true;
+    common_tags(ui, before, sizeof before);
+    for (int i = 0; i < ui->chosen.count; i++) {
+        long run = ui->chosen.run[i];
+        if (!state_run(&ui->state, run))
+            ui_say(ui, true, "run %ld is not there any more", run);
+        else if (!ui_request(ui, REQUEST_TAGS,
+                             json_pack("{s:I, s:o, s:o}", "run", (json_int_t)run, "add",
+                                       words_besides(text, before), "remove",
+                                       words_besides(before, text))))
+            return false;
     }
-    return ui_request(ui, REQUEST_TAGS,
-                      json_pack("{s:I, s:o, s:o}", "run", (json_int_t)run->run, "add",
-                                words_besides(text, run->tags), "remove",
-                                words_besides(run->tags, text)));
+    return true;
 }
 
 static const struct prompt tags_prompt = {
@@ -72,9 +99,16 @@ static const struct prompt tags_prompt = {
     .hint = "words with blanks between",
     .accept = accept_tags,
 };
+static const struct prompt common_prompt = {
+    .label = "Tags that all marked runs have: ",
+    .hint = "words with blanks between",
+    .accept = accept_tags,
+};
 
 void tags_ask(struct ui *ui)
 {
-    const struct state_run *run = state_run(&ui->state, ui->selected_run);
-    ui_prompt(ui, &tags_prompt, run->run, run->tags);
+    char tags[TAGS_TEXT];
+    ui->chosen = ui_runs_chosen(ui);
+    common_tags(ui, tags, sizeof tags);
+    ui_prompt(ui, ui->chosen.count > 1 ? &common_prompt : &tags_prompt, ui->chosen.run[0], tags);
 }
