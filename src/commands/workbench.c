@@ -4,6 +4,7 @@
 #include "cli/run_spec.h"
 #include "client/store_wait.h"
 #include "commands/list.h"
+#include "runs/csv.h"
 #include "settings/saved.h"
 
 static bool run_workbench(struct invocation *invocation, struct saved_settings *saved,
@@ -21,6 +22,7 @@ static bool run_workbench(struct invocation *invocation, struct saved_settings *
         .keys = &settings->keys,
         .record = invocation_value(invocation, "record"),
         .settings_source = &saved->source,
+        .write_runs = run_csv_write,
         .start_run = invocation_has(invocation, "start"),
     };
     if (!invocation->remote.host)

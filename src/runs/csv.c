@@ -2,6 +2,7 @@
 #include "runs/csv.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 static const char *const epoch_columns[] = {
     "epoch",         "step",       "steps",      "partial",   "rows",     "lr",
@@ -64,5 +65,21 @@ bool run_csv_put(const struct run_view *views, int count, bool points, struct st
     text_puts(&output->text, points ? "\n" : ",left_out\n");
     for (int i = 0; ok && i < count; i++)
         ok = put_run(&views[i], points ? STORE_POINTS : STORE_EPOCHS, columns, width, output, err);
+    return ok;
+}
+
+bool run_csv_write(const char *path, json_t *const *shown, int count, struct error *err)
+{
+    struct stream out = STREAM_INIT;
+    struct run_view *views = calloc((size_t)count, sizeof *views);
+    if (!views)
+        return error_memory(err, path);
+    for (int i = 0; i < count; i++)
+        run_view_take(&views[i], json_incref(shown[i]));
+    bool ok = stream_open(&out, path, err) && run_csv_put(views, count, false, &out, err);
+    ok = stream_close(&out, ok, err);
+    while (count-- > 0)
+        run_view_free(&views[count]);
+    free(views);
     return ok;
 }

@@ -12,3 +12,6 @@
  */
 bool run_csv_put(const struct run_view *views, int count, bool points, struct stream *output,
                  struct error *err);
+
+/* The epochs of runs as `show` has answered them, whose rows are taken out, as such a file. */
+bool run_csv_write(const char *path, json_t *const *shown, int count, struct error *err);

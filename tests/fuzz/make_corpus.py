@@ -227,6 +227,7 @@ def protocol():
         ("runs", {"limit": 3}), ("show", {"run": 1}),
         ("model", {"model": "linear", "data": "glyphs"}), ("follow", {"run": 1, "steps": True}),
         ("watch", {"interval": 0.05}), ("fetch", {"data": "mnist", "from": "file:///nowhere"}),
+        ("checkpoints", {"runs": [1, 2]}),
     ]
     for number, (method, params) in enumerate(requests):
         put("protocol", "%02d-%s" % (number, method), request(method, params) + "\n")

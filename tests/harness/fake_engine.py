@@ -405,6 +405,10 @@ class FakeEngine:
         self.say_state()
         return {}
 
+    def do_checkpoints(self, params):
+        runs = [run for run in self.runs if run['run'] in params['runs'] and run['checkpoint']]
+        return {'count': 2 * len(runs), 'bytes': 21600000 * len(runs)}
+
     def do_note(self, params):
         text = params['text']
         if any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text):

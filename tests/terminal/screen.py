@@ -502,6 +502,33 @@ class Workbench(WorkbenchCase):
         self.assertIn('settings.conf:2: screen.palette: palette', said)
         self.assertIn('remove it', said)
 
+    def test_marked_runs_are_exported_and_deleted(self):
+        engine = self.engine(steps=100)
+        for _ in range(3):
+            engine.submit({'devices': 'cpu:0', 'epochs': 2})
+            engine.begin()
+            engine.epoch()
+            engine.epoch()
+            engine.end()
+        t = self.program()
+        t.expect('idle')
+        t.keys('R', ' ', 'Down', 'Down', ' ')
+        t.expect('2 marked')
+        t.keys('E')
+        t.expect('Write the epochs to: runs.csv')
+        t.keys(*['Backspace'] * len('runs.csv'), *os.path.join(self.folder.name, 'two.csv'), 'Enter')
+        t.expect('the epochs of 2 runs are in')
+        with open(os.path.join(self.folder.name, 'two.csv'), encoding='ascii') as file:
+            lines = file.read().splitlines()
+        self.assertTrue(lines[0].startswith('run,epoch,step,'), lines[0])
+        self.assertEqual([line.split(',')[:2] for line in lines[1:]],
+                         [['1', '1'], ['1', '2'], ['3', '1'], ['3', '2']])
+        t.keys('X')
+        t.expect('Delete 2 runs (#1, #3) with their curves, epochs and 4 checkpoints of 41.2 MiB?')
+        t.keys('y')
+        t.expect('1 run,')
+        self.assertEqual([run['run'] for run in engine.runs], [2])
+
     def test_characters_can_be_changed(self):
         """To those that the locale does not have, too."""
         self.engine()

@@ -12,5 +12,4 @@ libui_a_SOURCES += \
 	%D%/runs.c %D%/runs.h \
 	%D%/settings.c %D%/settings.h \
 	%D%/sweep.c %D%/sweep.h \
-	%D%/tags.c %D%/tags.h \
 	%D%/views.c %D%/views.h

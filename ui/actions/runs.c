@@ -8,8 +8,10 @@
 #include "base/figure.h"
 #include "base/text.h"
 #include "spec/json.h"
+#include "ui/actions/chosen/delete.h"
+#include "ui/actions/chosen/export.h"
+#include "ui/actions/chosen/tags.h"
 #include "ui/actions/resume.h"
-#include "ui/actions/tags.h"
 #include "ui/actions/views.h"
 
 /* Starting, stopping, changing and queueing runs, from every view that shows them. */
@@ -46,13 +48,17 @@ bool runs_can(const struct ui *ui, enum action action)
     case ACTION_CONFUSION:
     case ACTION_COPY:
     case ACTION_NOTE:
-    case ACTION_TAGS:
         return ui->link == LINK_UP && selected;
+    case ACTION_TAGS:
+        return ui->link == LINK_UP && ui_runs_chosen(ui).count > 0;
+    case ACTION_EXPORT:
+        return ui->link == LINK_UP && ui->exported.write && ui_runs_chosen(ui).count > 0;
     case ACTION_DETAILS:
         return selected != NULL;
     case ACTION_MARK:
         return selected && selected->status != RUN_QUEUED;
     case ACTION_DELETE:
+        return ui->link == LINK_UP && delete_can(ui);
     case ACTION_RESUME:
         return ui->link == LINK_UP && selected && run_has_ended(selected);
     case ACTION_EARLIER:
@@ -212,15 +218,6 @@ static void ask_stop(struct ui *ui, long run)
                "Stop run %ld after this step (yes), after its epoch, or at once?", run);
 }
 
-static void answer_delete(struct ui *ui, enum action answer)
-{
-    (void)answer;
-    if (ui_request_run(ui, REQUEST_DELETE, ui->asked_run))
-        ui_say(ui, false, "run %ld is being deleted", ui->asked_run);
-}
-
-static const struct question delete_run = {.answers = {ACTION_YES}, .answer = answer_delete};
-
 /* Moved here at once, so that the next key counts from there; the engine's next state corrects it.
  */
 static void move_in_queue(struct ui *ui, int by)
@@ -297,8 +294,10 @@ bool runs_act(struct ui *ui, enum action action)
         begin_note(ui);
         return true;
     case ACTION_DELETE:
-        ui_ask(ui, &delete_run, ui->selected_run, "Delete run %ld with its curve and epochs?",
-               ui->selected_run);
+        delete_ask(ui);
+        return true;
+    case ACTION_EXPORT:
+        export_ask(ui);
         return true;
     case ACTION_EARLIER:
     case ACTION_LATER:

@@ -45,6 +45,7 @@ static bool ask_only(void *context, enum request request, json_t *params, struct
     case REQUEST_SHOW:
     case REQUEST_COPY:
     case REQUEST_CHECK:
+    case REQUEST_CHECKPOINTS:
     case REQUEST_LOG:
         return engine->send(engine->context, request, params, err);
     default:

@@ -255,6 +255,7 @@ static bool open_all(struct workbench *w, const struct workbench_options *option
         return false;
     w->ui.preferences = options->preferences;
     w->ui.settings_source = options->settings_source;
+    w->ui.exported.write = options->write_runs;
     w->ui.start_when_idle = options->start_run;
     w->ssh = options->remote.ssh;
     if (!hosts_init(&w->ui.hosts, options->hosts, options->remote.host, err) ||

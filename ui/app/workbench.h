@@ -8,6 +8,7 @@
 #include "spec/spec.h"
 #include "ui/draw/preferences.h"
 #include "ui/keys/keymap.h"
+#include "ui/session/runs.h"
 #include "ui/session/settings_source.h"
 
 struct workbench_options {
@@ -18,8 +19,9 @@ struct workbench_options {
     struct preferences preferences;
     const struct keymap *keys; /* borrowed; NULL: those of the table of actions */
     const struct settings_source *settings_source; /* of the settings, borrowed; NULL: none */
-    const char *record;                            /* write the session to this file; NULL: not */
-    bool start_run; /* submit `spec` at once when the engine is idle (`make run`) */
+    run_writer *write_runs;
+    const char *record; /* write the session to this file; NULL: not */
+    bool start_run;     /* submit `spec` at once when the engine is idle (`make run`) */
 };
 
 /*

@@ -12,6 +12,8 @@
 #include "spec/set.h"
 #include "system/local_socket.h"
 #include "ui/actions/chart.h"
+#include "ui/actions/chosen/delete.h"
+#include "ui/actions/chosen/export.h"
 #include "ui/actions/confusion.h"
 #include "ui/actions/run_details.h"
 #include "ui/actions/run_list.h"
@@ -100,6 +102,7 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     ui->check = (struct form_check){.asked = false};
     ui->compare.submitting = false;
     ui->evaluation.asked_run = 0;
+    export_answered(ui, NULL, &(struct error){ERROR_FAILED, "the engine is lost"});
     /* Questions about a run that may be gone are moot. */
     if (ui->question && ui->question->moot)
         overlay_close(ui);
@@ -268,6 +271,9 @@ static void take_answer(struct ui *ui, enum request request, const json_t *resul
     case REQUEST_COPY:
         copy_spec(ui, result);
         break;
+    case REQUEST_CHECKPOINTS:
+        delete_measured(ui, result);
+        break;
     default:
         break;
     }
@@ -285,8 +291,13 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
             confusion_answered(ui, NULL, failure);
             return;
         }
-        /* A run that was deleted meanwhile has no curve; that is no error. */
-        if (request == REQUEST_SHOW)
+        if (request == REQUEST_EXPORT) {
+            export_answered(ui, NULL, failure);
+            return;
+        }
+        /* A run that was deleted meanwhile has no curve; that is no error. Nor is an engine of
+         * another version that does not measure checkpoints. */
+        if (request == REQUEST_SHOW || request == REQUEST_CHECKPOINTS)
             return;
         if (request == REQUEST_CHECK) {
             form_checked(ui, NULL, failure);
@@ -303,6 +314,9 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
     case REQUEST_RUNS:
         ok = state_runs(&ui->state, result, &err);
         tell_interrupted(ui);
+        break;
+    case REQUEST_EXPORT:
+        export_answered(ui, result, NULL);
         break;
     case REQUEST_SHOW:
         ok = state_show(&ui->state, result, &err) && details_show(&ui->details, result, &err);

@@ -2,9 +2,7 @@
 #include "ui/control/picture.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -12,10 +10,8 @@
 
 static bool accept(struct ui *ui, const char *path)
 {
-    if (path[0] == '\0' || strlen(path) >= sizeof ui->want_picture)
-        return ui_say(ui, true, "wants the name of a file");
-    if (access(path, F_OK) == 0)
-        return ui_say(ui, true, "is there already");
+    if (!prompt_new_file(ui, path, sizeof ui->want_picture))
+        return false;
     snprintf(ui->want_picture, sizeof ui->want_picture, "%s", path);
     return true;
 }

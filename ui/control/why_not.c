@@ -10,16 +10,18 @@ bool runs_say_why_not(struct ui *ui, enum action action)
     bool needs_engine = controls || action == ACTION_NOTE || action == ACTION_DELETE ||
                         action == ACTION_CONFUSION || action == ACTION_COPY ||
                         action == ACTION_EARLIER || action == ACTION_LATER ||
-                        action == ACTION_TAGS || action == ACTION_RESUME;
+                        action == ACTION_TAGS || action == ACTION_RESUME || action == ACTION_EXPORT;
     if (action == ACTION_START || (needs_engine && ui->link != LINK_UP))
         ui_say(ui, true, "there is no engine that could do that");
+    else if (action == ACTION_DELETE && ui_runs_chosen(ui).count > 1)
+        ui_say(ui, false, "none of the marked runs has ended: stop them first");
     else if (!run &&
              ((needs_engine && !controls) || action == ACTION_MARK || action == ACTION_DETAILS))
         ui_say(ui, false, "no run is selected");
     else if (action == ACTION_RESUME)
         ui_say(ui, false, "run %ld has not ended", run->run);
     else if (action == ACTION_DELETE)
-        ui_say(ui, false, "run %ld has not ended: stop it first", run->run);
+        ui_say(ui, false, "run %ld has not ended: stop it first", ui_runs_chosen(ui).run[0]);
     else if ((action == ACTION_EARLIER || action == ACTION_LATER) && run->status == RUN_QUEUED)
         ui_say(ui, false, "run %ld is the %s of the queue already", run->run,
                action == ACTION_EARLIER ? "first" : "last");

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ui/session/ui.h"
 
@@ -30,6 +31,13 @@ void overlay_close(struct ui *ui)
 {
     ui->prompt = NULL;
     ui->question = NULL;
+}
+
+bool prompt_new_file(struct ui *ui, const char *path, size_t size)
+{
+    if (path[0] == '\0' || strlen(path) >= size)
+        return ui_say(ui, true, "wants the name of a file");
+    return access(path, F_OK) != 0 || ui_say(ui, true, "is there already");
 }
 
 bool prompt_in_view(const struct ui *ui)

@@ -42,6 +42,10 @@ void ui_ask(struct ui *ui, const struct question *question, long run, const char
 /* Close both without a message. */
 void overlay_close(struct ui *ui);
 
+/* Is the typed text the path of a file that is not there yet, in `size` bytes? Else ui_say says
+ * what is wrong. */
+bool prompt_new_file(struct ui *ui, const char *path, size_t size);
+
 /* Is a value typed where the view draws it? */
 bool prompt_in_view(const struct ui *ui);
 /* The open prompt's label with its run. */

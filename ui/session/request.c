@@ -16,7 +16,8 @@ const char *request_method(enum request request)
         [REQUEST_NOTE] = "note",     [REQUEST_LOG] = "log",
         [REQUEST_CHECK] = "check",   [REQUEST_TAGS] = "tag",
         [REQUEST_RESUME] = "submit", [REQUEST_EVALUATE] = "evaluate",
-        [REQUEST_CANCEL] = "cancel",
+        [REQUEST_CANCEL] = "cancel", [REQUEST_CHECKPOINTS] = "checkpoints",
+        [REQUEST_EXPORT] = "show",
     };
     return methods[request];
 }

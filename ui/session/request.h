@@ -22,6 +22,8 @@ enum request {
     REQUEST_MOVE,
     REQUEST_DELETE,
     REQUEST_CHECK,
+    REQUEST_CHECKPOINTS, /* of the runs in ui->chosen */
+    REQUEST_EXPORT,      /* `show`, for the file of ui->exported */
     REQUEST_NOTE,
     REQUEST_TAGS,
     REQUEST_RESUME, /* `submit`, of a run that has ended */

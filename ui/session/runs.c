@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/session/runs.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "ui/session/ui.h"
 
 bool ui_is_marked(const struct ui *ui, long run)
@@ -25,6 +28,48 @@ void ui_toggle_mark(struct ui *ui, long run)
     ui->state.runs_version++;
 }
 
+static int rising(const void *a, const void *b)
+{
+    const long *first = a, *second = b;
+    return (*first > *second) - (*first < *second);
+}
+
+struct run_group ui_runs_chosen(const struct ui *ui)
+{
+    struct run_group group = {.count = 0};
+    for (int i = 0; ui->view == VIEW_RUNS && i < ui->mark_count; i++)
+        group.run[group.count++] = ui->marked[i];
+    if (group.count == 0 && state_run(&ui->state, ui->selected_run))
+        group.run[group.count++] = ui->selected_run;
+    qsort(group.run, (size_t)group.count, sizeof *group.run, rising);
+    return group;
+}
+
+bool run_group_has(const struct run_group *group, long run)
+{
+    for (int i = 0; i < group->count; i++)
+        if (group->run[i] == run)
+            return true;
+    return false;
+}
+
+void run_group_text(const struct run_group *group, const char *sign, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (int i = 0; i < group->count && used < size; i++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s%ld", i > 0 ? ", " : "", sign,
+                                 group->run[i]);
+}
+
+json_t *run_group_json(const struct run_group *group)
+{
+    json_t *runs = json_array();
+    for (int i = 0; i < group->count; i++)
+        json_array_append_new(runs, json_integer(group->run[i]));
+    return json_pack("{s:o}", "runs", runs);
+}
+
 const struct state_run *ui_run_line(const struct ui *ui, int line)
 {
     int at = ui->state.run_count - 1 - line;
@@ -45,4 +90,13 @@ long ui_run_in_question(const struct ui *ui)
     if (in_focus && selected && !run_has_ended(selected))
         return selected->run;
     return of_runs && selected ? 0 : ui->state.live.run;
+}
+
+void run_export_end(struct run_export *exported)
+{
+    for (int i = 0; i < UI_MARKS; i++) {
+        json_decref(exported->shown[i]);
+        exported->shown[i] = NULL;
+    }
+    exported->path[0] = '\0';
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "base/error.h"
 #include "ui/state/state.h"
 
 struct ui;
@@ -14,6 +17,19 @@ enum { UI_MARKS = 8 };
 bool ui_is_marked(const struct ui *ui, long run);
 void ui_toggle_mark(struct ui *ui, long run);
 
+struct run_group {
+    long run[UI_MARKS]; /* rising */
+    int count;
+};
+/* The runs that a key deletes, tags or exports: in the list of runs the marked ones, if there are
+ * any, else the selected one. */
+struct run_group ui_runs_chosen(const struct ui *ui);
+bool run_group_has(const struct run_group *group, long run);
+/* "4, 7, 9", each number after `sign`. */
+void run_group_text(const struct run_group *group, const char *sign, char *buffer, size_t size);
+/* {"runs":[4,7,9]} */
+json_t *run_group_json(const struct run_group *group);
+
 /* The run in line `line` of the dashboard's list: newest first; NULL after the last. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);
 /* The newest where none is selected: a view of one was opened by its name. */
@@ -24,3 +40,17 @@ void ui_select_any_run(struct ui *ui);
  * one.
  */
 long ui_run_in_question(const struct ui *ui);
+
+/* Write the epochs of runs, whole or not at all, from the answers to `show`, whose rows are taken
+ * out of them. */
+typedef bool run_writer(const char *path, json_t *const *shown, int count, struct error *err);
+
+/* A file that they are written to once the engine has answered for each. */
+struct run_export {
+    run_writer *write; /* the workbench itself knows no files; NULL: it cannot */
+    char path[1024];   /* "": nothing is being exported */
+    struct run_group runs;
+    json_t *shown[UI_MARKS]; /* of each of these runs; NULL: not yet */
+};
+/* Nothing is being exported any more. */
+void run_export_end(struct run_export *exported);

@@ -32,6 +32,7 @@ bool ui_start_over(struct ui *ui, struct error *err)
     fresh.preferences = ui->preferences;
     fresh.settings_source = ui->settings_source;
     fresh.requester = ui->requester;
+    fresh.exported.write = ui->exported.write;
     fresh.rows = ui->rows;
     fresh.columns = ui->columns;
     ui->hosts = (struct hosts){.wanted = -1};
@@ -47,6 +48,7 @@ void ui_free(struct ui *ui)
     run_list_free(&ui->list);
     details_free(&ui->details);
     json_decref(ui->evaluation.answer);
+    run_export_end(&ui->exported);
     sweep_free(&ui->compare.sweep);
     study_free(&ui->compare.grid);
     state_free(&ui->state);

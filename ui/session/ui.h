@@ -52,7 +52,9 @@ struct ui {
     const struct prompt *prompt;     /* open now; NULL: none */
     const struct question *question; /* open now; NULL: none */
     char question_text[200];
-    long asked_run; /* which run a prompt or a question is about */
+    long asked_run;          /* which run a prompt or a question is about */
+    struct run_group chosen; /* or which ones, where it may be several */
+    struct run_export exported;
     struct editor editor;
     struct keymap keymap;
     int choice;            /* in focus among what the command palette finds */

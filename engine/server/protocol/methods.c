@@ -44,6 +44,7 @@ static const struct method methods[] = {
     {"log", method_log, NULL, false, false},
     {"runs", method_runs, NULL, false, false},
     {"show", method_show, NULL, false, false},
+    {"checkpoints", method_checkpoints, NULL, false, false},
     {"model", NULL, task_model, false, false},
     {"follow", method_follow, NULL, false, false},
     {"watch", method_watch, NULL, false, false},

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -136,6 +137,34 @@ bool checkpoint_find_before(const char *folder, long before, long *steps, struct
 bool checkpoint_find(const char *folder, long *steps, struct error *err)
 {
     return checkpoint_find_before(folder, LONG_MAX, steps, err);
+}
+
+struct measured {
+    long *count;
+    double *bytes;
+};
+
+static bool measure(const char *folder, const char *name, const struct found *found, void *context,
+                    struct error *err)
+{
+    const struct measured *measured = context;
+    struct stat info;
+    char *path = path_join(folder, name);
+    if (!path)
+        return error_memory(err, folder);
+    /* One that is removed meanwhile takes no bytes. */
+    if (stat(path, &info) == 0) {
+        *measured->count += found->weights && !found->temporary;
+        *measured->bytes += (double)info.st_size;
+    }
+    free(path);
+    return true;
+}
+
+bool checkpoint_measure(const char *folder, long *count, double *bytes, struct error *err)
+{
+    struct measured measured = {count, bytes};
+    return visit(folder, measure, &measured, err);
 }
 
 static bool remove_file(const char *folder, const char *name, struct error *err)

@@ -30,6 +30,9 @@ struct checkpoint_kept {
     long best;     /* by validation or test accuracy */
 };
 
+/* Add up how many there are in `folder` and the bytes of their files. A missing folder has none. */
+bool checkpoint_measure(const char *folder, long *count, double *bytes, struct error *err);
+
 /*
  * After the one of `newest` steps was written: remove those before it that are not to be kept,
  * and what a killed writer left. Those of more steps stay if there is a previous one: the run was

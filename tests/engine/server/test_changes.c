@@ -179,6 +179,21 @@ START_TEST(ended_runs_can_be_deleted)
 }
 END_TEST
 
+START_TEST(checkpoints_are_measured)
+{
+    struct client *client = viewer();
+    json_t *answer = ask(client, "checkpoints", json_pack("{s:[i,i]}", "runs", 1, 99));
+    ck_assert(number_of(answer, "count") == 0 && number_of(answer, "bytes") == 0);
+    json_decref(answer);
+    refuse(client, "checkpoints", NULL, ERROR_USAGE);
+    json_t *many = json_array();
+    for (int i = 0; i < 65; i++)
+        json_array_append_new(many, json_integer(i));
+    refuse_saying(client, "checkpoints", json_pack("{s:o}", "runs", many), "at most 64");
+    client_close(client);
+}
+END_TEST
+
 START_TEST(wrong_changes_are_refused)
 {
     struct client *client = viewer();
@@ -219,6 +234,7 @@ Suite *changes_suite(void)
     tcase_add_test(tests, epochs_can_be_more_or_fewer);
     tcase_add_test(tests, waiting_runs_change_their_places);
     tcase_add_test(tests, ended_runs_can_be_deleted);
+    tcase_add_test(tests, checkpoints_are_measured);
     tcase_add_test(tests, wrong_changes_are_refused);
     suite_add_tcase(suite, tests);
     return suite;

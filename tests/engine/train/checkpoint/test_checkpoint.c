@@ -185,6 +185,27 @@ START_TEST(the_newest_and_the_best_are_kept)
 }
 END_TEST
 
+START_TEST(sizes_add_up)
+{
+    struct error err = ERROR_INIT;
+    long count = 0;
+    double bytes = 0;
+    must(checkpoint_measure(checkpoints, &count, &bytes, &err));
+    ck_assert(count == 0 && bytes == 0);
+    write_one(100, true, 100);
+    write_one(200, false, 100);
+    put_file(checkpoints, "step-00000300.safetensors.1f3-abc", "half", 4);
+    put_file(checkpoints, "notes.txt", "mine", 4);
+    must(checkpoint_measure(checkpoints, &count, &bytes, &err));
+    ck_assert_int_eq(count, 2);
+    /* Two with weights, of which one has as many numbers of state, and a header each. */
+    double numbers = 4.0 * (double)net->value_count;
+    ck_assert_msg(bytes > 3 * numbers && bytes < 4 * numbers, "%.0f", bytes);
+    must(checkpoint_measure(checkpoints, &count, &bytes, &err));
+    ck_assert_int_eq(count, 4);
+}
+END_TEST
+
 START_TEST(what_a_killed_writer_left_goes)
 {
     struct error err = ERROR_INIT;
@@ -332,6 +353,7 @@ int main(void)
     tcase_add_loop_test(tests, every_bit_comes_back, 0, 2);
     tcase_add_test(tests, momentum_begins_at_zero);
     tcase_add_test(tests, the_newest_and_the_best_are_kept);
+    tcase_add_test(tests, sizes_add_up);
     tcase_add_test(tests, what_a_killed_writer_left_goes);
     tcase_add_loop_test(tests, damaged_ones_are_refused, 0, 4);
     tcase_add_test(tests, plain_weights_are_no_checkpoint);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/suites.h"
+#include "tests/ui/runs_fixture.h"
+#include "ui/control/engine.h"
+
+/* What keys do to all marked runs. */
+
+/* The request before the newest ones, `back` of them. */
+static void expect_asked(int back, const char *text)
+{
+    ck_assert_int_gt(replay.asked_count, back);
+    ck_assert_str_eq(replay.asked[replay.asked_count - 1 - back], text);
+}
+
+/* Marks 18, which trains, 16 and 13. */
+static void mark_three(void)
+{
+    replay_keys(&replay, "<Down><Down> <Down><Down> <Down><Down><Down> <Down>");
+    ck_assert_int_eq(replay.ui.mark_count, 3);
+    expect_selected(12);
+}
+
+START_TEST(one_question_deletes_them)
+{
+    mark_three();
+    replay_keys(&replay, "X");
+    expect_asked(0, "checkpoints {\"runs\":[13,16]}");
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Delete 2 runs (#13, #16) with their curves and epochs? Run 18 has not ended "
+                     "and stays.");
+    json_t *answer = json_pack("{s:i, s:i}", "count", 3, "bytes", 43200000);
+    ui_answer(&replay.ui, REQUEST_CHECKPOINTS, answer, NULL);
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Delete 2 runs (#13, #16) with their curves, epochs and 3 checkpoints of 41.2 "
+                     "MiB? Run 18 has not ended and stays.");
+    replay_keys(&replay, "n");
+    expect_asked(0, "checkpoints {\"runs\":[13,16]}");
+    /* Too late: nothing is asked any more. */
+    ui_answer(&replay.ui, REQUEST_CHECKPOINTS, answer, NULL);
+    ck_assert_ptr_null(replay.ui.question);
+    replay_keys(&replay, "Xy");
+    expect_asked(1, "delete {\"run\":13}");
+    expect_asked(0, "delete {\"run\":16}");
+    expect_message("2 runs are being deleted");
+    without_run(13);
+    without_run(16);
+    ck_assert_int_eq(replay.ui.mark_count, 1);
+    replay_keys(&replay, "X");
+    ck_assert_ptr_null(replay.ui.question);
+    expect_message("run 18 has not ended: stop it first");
+    json_decref(answer);
+}
+END_TEST
+
+START_TEST(without_marks_the_selected_one_goes)
+{
+    replay_keys(&replay, "/run=13<Enter>X");
+    ck_assert_str_eq(replay.ui.question_text, "Delete run 13 with its curve and epochs?");
+    json_t *answer = json_pack("{s:i, s:i}", "count", 1, "bytes", 2048);
+    ui_answer(&replay.ui, REQUEST_CHECKPOINTS, answer, NULL);
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Delete run 13 with its curve, epochs and 1 checkpoint of 2.0 KiB?");
+    json_decref(answer);
+    /* In its details a key is about this run, whatever is marked. */
+    replay_keys(&replay, "n/<Esc><Home>");
+    mark_three();
+    replay_keys(&replay, "<Enter>X");
+    expect_asked(0, "checkpoints {\"runs\":[12]}");
+}
+END_TEST
+
+START_TEST(an_engine_that_does_not_measure)
+{
+    const struct error failure = {ERROR_FAILED, "unknown method"};
+    replay_keys(&replay, "/run=13<Enter>X");
+    ui_answer(&replay.ui, REQUEST_CHECKPOINTS, NULL, &failure);
+    ck_assert_str_eq(replay.ui.message.text, "");
+    replay_keys(&replay, "y");
+    expect_asked(0, "delete {\"run\":13}");
+}
+END_TEST
+
+START_TEST(tags_of_all_are_edited)
+{
+    snprintf(state_run(&replay.ui.state, 13)->tags, 200, "cold thesis");
+    snprintf(state_run(&replay.ui.state, 16)->tags, 200, "thesis warm");
+    snprintf(state_run(&replay.ui.state, 18)->tags, 200, "thesis");
+    mark_three();
+    replay_keys(&replay, "T");
+    expect_on_screen("Tags that all marked runs have: thesis", true);
+    ck_assert_str_eq(replay.ui.editor.text, "thesis");
+    replay_keys(&replay, "final<Enter>");
+    expect_asked(2, "tag {\"run\":13,\"add\":[\"final\"],\"remove\":[\"thesis\"]}");
+    expect_asked(1, "tag {\"run\":16,\"add\":[\"final\"],\"remove\":[\"thesis\"]}");
+    expect_asked(0, "tag {\"run\":18,\"add\":[\"final\"],\"remove\":[\"thesis\"]}");
+}
+END_TEST
+
+static char written[256];
+
+/* Writes down what it was given: "FILE: 13 16 18". */
+static bool write_runs(const char *path, json_t *const *shown, int count, struct error *err)
+{
+    size_t used = (size_t)snprintf(written, sizeof written, "%s:", path);
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(written + used, sizeof written - used, " %d",
+                                 (int)json_integer_value(json_object_get(shown[i], "run")));
+    return strcmp(path, "full.csv") != 0 || error_set(err, ERROR_FAILED, "full.csv: no space left");
+}
+
+static void answer_show(int run)
+{
+    json_t *answer = json_pack("{s:i, s:[]}", "run", run, "epochs");
+    ui_answer(&replay.ui, REQUEST_EXPORT, answer, NULL);
+    json_decref(answer);
+}
+
+START_TEST(epochs_are_exported)
+{
+    const struct error failure = {ERROR_ABSENT, "there is no run 16"};
+    written[0] = '\0';
+    replay_keys(&replay, "E");
+    ck_assert_ptr_null(replay.ui.prompt);
+    replay.ui.exported.write = write_runs;
+    replay_keys(&replay, "/run=4<Enter>E");
+    ck_assert_str_eq(replay.ui.editor.text, "run-4.csv");
+    replay_keys(&replay, "<Esc>/<Esc><Home>");
+    mark_three();
+    replay_keys(&replay, "Ea.csv<Enter>");
+    expect_asked(2, "show {\"run\":13}");
+    expect_asked(0, "show {\"run\":18}");
+    answer_show(18);
+    answer_show(13);
+    ck_assert_str_eq(written, "");
+    answer_show(16);
+    ck_assert_str_eq(written, "a.csv: 13 16 18");
+    expect_message("the epochs of 3 runs are in a.csv");
+    /* A failure of the file, of the engine, of the line. */
+    replay_keys(&replay, "Efull.csv<Enter>");
+    answer_show(13);
+    answer_show(16);
+    answer_show(18);
+    expect_message("full.csv: no space left");
+    written[0] = '\0';
+    replay_keys(&replay, "Eb.csv<Enter>");
+    answer_show(13);
+    ui_answer(&replay.ui, REQUEST_EXPORT, NULL, &failure);
+    expect_message("b.csv is not written: there is no run 16");
+    answer_show(16);
+    answer_show(18);
+    replay_keys(&replay, "Ec.csv<Enter>");
+    ui_disconnected(&replay.ui, LINK_LOST, "gone");
+    expect_message("c.csv is not written: the engine is lost");
+    ck_assert_str_eq(written, "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("marked");
+    TCase *tests = runs_case("marked runs");
+    tcase_add_test(tests, one_question_deletes_them);
+    tcase_add_test(tests, without_marks_the_selected_one_goes);
+    tcase_add_test(tests, an_engine_that_does_not_measure);
+    tcase_add_test(tests, tags_of_all_are_edited);
+    tcase_add_test(tests, epochs_are_exported);
+    suite_add_tcase(suite, tests);
+    return run_suites(suite, NULL);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/actions/chosen/delete.h"
+
+#include <stdio.h>
+
+#include "base/figure.h"
+#include "base/json.h"
+#include "base/text.h"
+
+/* Those of the chosen runs that have ended, and in *rest, unless it is NULL, the others. */
+static struct run_group ended_ones(const struct ui *ui, struct run_group *rest)
+{
+    struct run_group all = ui_runs_chosen(ui), ended = {.count = 0};
+    for (int i = 0; i < all.count; i++) {
+        const struct state_run *run = state_run(&ui->state, all.run[i]);
+        struct run_group *group = run && run_has_ended(run) ? &ended : rest;
+        if (group)
+            group->run[group->count++] = all.run[i];
+    }
+    return ended;
+}
+
+bool delete_can(const struct ui *ui)
+{
+    return ended_ones(ui, NULL).count > 0;
+}
+
+static void answer(struct ui *ui, enum action action)
+{
+    const struct run_group *group = &ui->chosen;
+    (void)action;
+    for (int i = 0; i < group->count; i++)
+        if (!ui_request_run(ui, REQUEST_DELETE, group->run[i]))
+            return;
+    if (group->count == 1)
+        ui_say(ui, false, "run %ld is being deleted", group->run[0]);
+    else
+        ui_say(ui, false, "%d runs are being deleted", group->count);
+}
+
+static const struct question delete_runs = {.answers = {ACTION_YES}, .answer = answer};
+
+/* "Delete 3 runs (#4, #7, #9) with their curves, epochs and 6 checkpoints of 41.2 MiB?"; of those
+ * that are left out says `rest`. */
+static void ask(struct ui *ui, const struct run_group *rest, const char *checkpoints)
+{
+    const char *and = checkpoints[0] != '\0' ? ", " : " and ";
+    char numbers[96], left[96], kept[128] = "";
+    run_group_text(&ui->chosen, "#", numbers, sizeof numbers);
+    run_group_text(rest, "", left, sizeof left);
+    if (rest->count > 0)
+        snprintf(kept, sizeof kept,
+                 rest->count > 1 ? " Runs %s have not ended and stay."
+                                 : " Run %s has not ended and stays.",
+                 left);
+    if (ui->chosen.count == 1)
+        ui_ask(ui, &delete_runs, ui->chosen.run[0], "Delete run %ld with its curve%sepochs%s?%s",
+               ui->chosen.run[0], and, checkpoints, kept);
+    else
+        ui_ask(ui, &delete_runs, 0, "Delete %d runs (%s) with their curves%sepochs%s?%s",
+               ui->chosen.count, numbers, and, checkpoints, kept);
+}
+
+void delete_ask(struct ui *ui)
+{
+    struct run_group rest = {.count = 0};
+    ui->chosen = ended_ones(ui, &rest);
+    ask(ui, &rest, "");
+    ui_request(ui, REQUEST_CHECKPOINTS, run_group_json(&ui->chosen));
+}
+
+void delete_measured(struct ui *ui, const json_t *result)
+{
+    double count = member_number(result, "count");
+    struct run_group all = ui_runs_chosen(ui), rest = {.count = 0};
+    struct figure bytes;
+    char checkpoints[64];
+    if (ui->question != &delete_runs || !(count > 0))
+        return;
+    for (int i = 0; i < all.count; i++)
+        if (!run_group_has(&ui->chosen, all.run[i]))
+            rest.run[rest.count++] = all.run[i];
+    snprintf(checkpoints, sizeof checkpoints, " and %.0f checkpoint%s of %s", count, plural(count),
+             figure_bytes(&bytes, member_number(result, "bytes")));
+    ask(ui, &rest, checkpoints);
+}

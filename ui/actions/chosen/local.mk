@@ -1,0 +1,4 @@
+libui_a_SOURCES += \
+	%D%/delete.c %D%/delete.h \
+	%D%/export.c %D%/export.h \
+	%D%/tags.c %D%/tags.h
