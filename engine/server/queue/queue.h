@@ -7,6 +7,7 @@
 
 #include "engine/log/log.h"
 #include "engine/server/history/writer.h"
+#include "engine/server/queue/notifier.h"
 #include "engine/server/record/record.h"
 
 /*
@@ -37,6 +38,7 @@ struct queue {
     pthread_cond_t cleared; /* `current` has been cleared away */
     pthread_t runner;
     struct engine_log *log;
+    struct notifier *notifier;
     struct history *history;        /* NULL: runs end with the engine */
     char notice[HISTORY_NOTICE];    /* of stored_runs; by the runner alone */
     const char *places_note;        /* of server_options; set before runs are submitted */
