@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "system/shell.h"
 
 /* Ranks are in the order of the hosts. Processes are not bound to cores: each host's devices choose
  * theirs (system/affinity.h). */
@@ -123,45 +122,6 @@ static void close_all(int *fds, int count)
             close(fds[i]);
 }
 
-/* The signals of a process that is started: the engine's threads block and ignore some. */
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    sigdelset(&all, SIGKILL);
-    sigdelset(&all, SIGSTOP);
-    int status = posix_spawnattr_setsigmask(attributes, &none);
-    status = status ? status : posix_spawnattr_setsigdefault(attributes, &all);
-    return status
-               ? status
-               : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-                                                          POSIX_SPAWN_SETSIGDEF);
-}
-
-/* fds: both ends of the pipes for standard input, output and errors. */
-static int spawn(const char *command, const int *fds, pid_t *pid)
-{
-    char shell[] = "sh", option[] = "-c";
-    char *argv[] = {shell, option, (char *)(uintptr_t)command, NULL};
-    const int inner[] = {fds[0], fds[3], fds[5]};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int status = posix_spawn_file_actions_init(&actions);
-    if (status)
-        return status;
-    status = posix_spawnattr_init(&attributes);
-    if (!status) {
-        status = set_attributes(&attributes);
-        for (int i = 0; !status && i < 3; i++)
-            status = posix_spawn_file_actions_adddup2(&actions, inner[i], i);
-        status = status ? status : posix_spawnp(pid, "sh", &actions, &attributes, argv, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return status;
-}
-
 bool launcher_start(const char *command, struct launcher *launcher, struct error *err)
 {
     int fds[] = {-1, -1, -1, -1, -1, -1};
@@ -173,7 +133,7 @@ bool launcher_start(const char *command, struct launcher *launcher, struct error
     /* What this process reads does not block. */
     if (!errno && fcntl(fds[2], F_SETFL, O_NONBLOCK) == 0 &&
         fcntl(fds[4], F_SETFL, O_NONBLOCK) == 0)
-        errno = spawn(command, fds, &launcher->pid);
+        errno = shell_start(command, (int[]){fds[0], fds[3], fds[5]}, NULL, &launcher->pid);
     if (errno) {
         error_errno(err, "cannot start the launcher");
         close_all(fds, 6);

@@ -117,7 +117,8 @@
         OPTION_OF("patience", OPTION_SETTING, "EPOCHS",                                            \
                   "end after so many without a better accuracy; 0: never"),                        \
         OPTION_OF("stop-at-acc", OPTION_SETTING, "X", "end at this accuracy; 0: at none"),         \
-        OPTION_OF("max-steps", OPTION_SETTING, "N", "stop after N steps in all; 0: no limit")
+        OPTION_OF("max-steps", OPTION_SETTING, "N", "stop after N steps in all; 0: no limit"),     \
+        OPTION_OF("notify", OPTION_SETTING, "bell|COMMAND", "when a run ends: ring, or run this")
 #define OPTIONS_SPEC                                                                               \
     OPTIONS_PLACE, OPTIONS_PACE, OPTIONS_TRAINING,                                                 \
         OPTION_OF("save", OPTION_SETTING, "FILE", "write the final weights as safetensors"),       \

@@ -65,6 +65,7 @@ const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"train.image_colour", VALUE_TEXT, "DPARTUI_IMAGE_COLOUR"},
     {"train.test_share", VALUE_NUMBER, "DPARTUI_TEST_SHARE"},
     {"train.skip_broken", VALUE_BOOL, "DPARTUI_SKIP_BROKEN"},
+    {"train.notify", VALUE_TEXT, "DPARTUI_NOTIFY"},
 };
 
 const char *settings_key(size_t index)

@@ -62,6 +62,7 @@ const struct spec_field spec_fields[] = {
     {"save-best", FIELD_PATH, AT(save_best), 0, 0, NULL},
     {"log", FIELD_PATH, AT(log), 0, 0, NULL},
     {"tensorboard", FIELD_PATH, AT(tensorboard), 0, 0, NULL},
+    {"notify", FIELD_STRING, AT(notify), 0, 0, NULL},
     {"profile", FIELD_BOOL, AT(profile), 0, 0, NULL},
 };
 

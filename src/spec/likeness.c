@@ -15,7 +15,7 @@
 static const char *const apart[] = {
     "model", "data",      "data-dir", "split",         "sync",     "devices", "batch",
     "lr",    "epochs",    "seed",     "micro-batches", "replicas", "stages",  "strategy",
-    "save",  "save-best", "log",      "tensorboard",   "recipe",
+    "save",  "save-best", "log",      "tensorboard",   "recipe",   "notify",
 };
 
 static bool is_apart(const struct spec *spec, const char *key)

@@ -371,6 +371,7 @@ bool spec_leave_training_out(struct spec *spec, struct error *err)
         {"validation", "0"},   {"patience", "0"},
         {"stop-at-acc", "0"},  {"save-best", ""},
         {"memory-limit", "0"}, {"noise-every", "0"},
+        {"notify", ""},
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (!spec_set(spec, values[i][0], values[i][1], err))

@@ -39,7 +39,7 @@ static const size_t strings[] = {offsetof(struct spec, model),       offsetof(st
                                  offsetof(struct spec, init_file),   offsetof(struct spec, save),
                                  offsetof(struct spec, save_best),   offsetof(struct spec, log),
                                  offsetof(struct spec, tensorboard), offsetof(struct spec, hosts),
-                                 offsetof(struct spec, launcher)};
+                                 offsetof(struct spec, launcher),    offsetof(struct spec, notify)};
 enum { STRINGS = sizeof strings / sizeof *strings };
 
 static char **string_of(struct spec *spec, size_t index)

@@ -115,7 +115,8 @@ struct spec {
     double checkpoint_minutes;             /* or minutes between them; 0: not by time */
     char *save, *save_best;                /* absolute paths, or NULL */
     char *log, *tensorboard;               /* likewise */
-    bool profile;                          /* tell where the steps' time went */
+    char *notify; /* by what its end is told: "bell" in workbenches, or a command; NULL: by none */
+    bool profile; /* tell where the steps' time went */
     unsigned char origin[SPEC_MAX_FIELDS]; /* of each of spec_fields, an enum spec_origin */
     bool resolved; /* the engine has filled in what nobody gave: all values are final */
 };

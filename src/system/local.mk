@@ -3,5 +3,6 @@ libbase_a_SOURCES += \
 	%D%/local_socket.c %D%/local_socket.h \
 	%D%/priority.c %D%/priority.h \
 	%D%/sha256.c %D%/sha256.h \
+	%D%/shell.c %D%/shell.h \
 	%D%/signals.c %D%/signals.h \
 	%D%/startup.c %D%/startup.h

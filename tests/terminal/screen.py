@@ -184,6 +184,24 @@ class Workbench(WorkbenchCase):
         self.assertEqual(engine.runs[0]['batch'], 77)
         t.expect('queued')
 
+    def rings_of_an_end(self, *arguments):
+        engine = self.engine()
+        t = self.start('utf8', *arguments)
+        t.expect('engine 4242 idle')
+        t.keys('s')
+        self.asked(engine, t, 'submit')
+        engine.begin()
+        engine.end()
+        t.expect('run 1 is done')
+        t.settle()
+        return re.sub(rb'\x1b\][^\x07\x1b]*\x07', b'', t.raw).count(b'\x07')
+
+    def test_the_bell_rings_once_when_asked(self):
+        self.assertEqual(self.rings_of_an_end('notify=bell'), 1)
+
+    def test_no_bell_rings_unasked(self):
+        self.assertEqual(self.rings_of_an_end(), 0)
+
     # --- the terminal
 
     def ended_by(self, send, status):

@@ -318,6 +318,12 @@ void term_redraw(struct terminal *term)
     term->everything = true;
 }
 
+void term_ring(struct terminal *term)
+{
+    text_puts(&term->paint.out, "\a");
+    term_flush(term);
+}
+
 bool term_next(struct terminal *term, struct term_event *event)
 {
     return term_input_next(&term->input, event);

@@ -47,6 +47,8 @@ bool term_gone(const struct terminal *term);
 bool term_show(struct terminal *term, const struct surface *surface, struct error *err);
 /* The next frame is sent whole: what the terminal shows is anybody's guess. */
 void term_redraw(struct terminal *term);
+/* Ring the bell, which many terminals show instead. */
+void term_ring(struct terminal *term);
 /* How many bytes the last frame took. */
 size_t term_frame_bytes(const struct terminal *term);
 /* Send what is left of the last frame; false when the terminal has not taken all of it. */

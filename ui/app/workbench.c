@@ -149,6 +149,9 @@ static bool draw(struct workbench *w, struct error *err)
     }
     if (!term_show(w->term, &w->surface, err))
         return false;
+    if (w->ui.want_bell)
+        term_ring(w->term);
+    w->ui.want_bell = false;
     pay(w);
     return true;
 }

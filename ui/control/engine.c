@@ -109,6 +109,14 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     run_list_refresh(ui);
 }
 
+/* As the form's setting says, which is of this terminal: the run may be another one's. */
+static void ring(struct ui *ui, const char *status)
+{
+    const char *notify = ui->form.spec.notify;
+    if (notify && strcmp(notify, "bell") == 0 && strcmp(status, "cancelled") != 0)
+        ui->want_bell = true;
+}
+
 /* What it trains on in words, because the form may have left that open. */
 static void say_begin(struct ui *ui, long run, const json_t *params)
 {
@@ -134,6 +142,7 @@ static void tell_event(struct ui *ui, const char *method, const json_t *params)
         ui_say(ui, true, "run %ld: %s", run, text);
     if (!status || strcmp(event, "end") != 0)
         return;
+    ring(ui, status);
     if (ui->asked_run == run &&
         ((ui->question && ui->question->moot) || (ui->prompt && ui->prompt->moot)))
         overlay_close(ui);

@@ -43,6 +43,7 @@ static const char *const shares[] = {"0", "0.05", "0.1", "0.2", NULL};
 static const char *const goals[] = {"0", "0.9", "0.95", "0.98", "0.99", NULL};
 static const char *const row_counts[] = {"0", "1000", "5000", "10000", "20000", NULL};
 static const char *const step_counts[] = {"0", "10", "100", "1000", "10000", NULL};
+static const char *const notices[] = {"", "bell", NULL};
 static const char *const augments[] = {"none", "flip", "crop", "flip-crop", NULL};
 
 static const struct field fields[] = {
@@ -123,6 +124,7 @@ static const struct field fields[] = {
     {"save-best", "file for the weights of the best epoch, from / on", STEP_NOT, NULL},
     {"log", "file for the events, a JSON object a line, from / on", STEP_NOT, NULL},
     {"tensorboard", "folder for event files, in run-N, from / on", STEP_NOT, NULL},
+    {"notify", "when a run ends: bell, or a command for the engine to run", STEP_WORDS, notices},
     {"profile", "tell where the time of the steps goes", STEP_WORDS, yes_no},
     {"charset", "what to draw with; auto: by the locale", STEP_WORDS, NULL},
     {"colour", "no: bold, dim and reverse instead of colours", STEP_WORDS, NULL},

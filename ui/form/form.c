@@ -68,6 +68,7 @@ static const struct {
     [FORM_SAVE_BEST] = {"save-best", NULL},
     [FORM_LOG] = {"log", NULL},
     [FORM_TENSORBOARD] = {"tensorboard", "tensorbd."},
+    [FORM_NOTIFY] = {"notify", NULL},
     [FORM_PROFILE] = {"profile", NULL},
     [FORM_DATA_DIR] = {"data-dir", NULL},
     [FORM_HOSTS] = {"hosts", NULL},

@@ -63,6 +63,7 @@ enum form_field {
     FORM_SAVE_BEST,
     FORM_LOG,
     FORM_TENSORBOARD,
+    FORM_NOTIFY,
     FORM_PROFILE,
     FORM_DATA_DIR,
     FORM_HOSTS,

@@ -77,6 +77,7 @@ struct ui {
     bool start_when_idle;    /* submit the form once, as soon as the engine says it is idle */
     bool want_engine;        /* the user asked for the engine to be started */
     bool want_redraw;        /* the user asked for a fresh screen */
+    bool want_bell;          /* a run has ended */
     char want_picture[1024]; /* and for this screen in a file of that name; "": not */
     bool quit;
 };

@@ -55,31 +55,36 @@ static void add_figures(struct text *text, const json_t *event)
     }
 }
 
+char *announce_end_text(long run, const json_t *event)
+{
+    struct text text = TEXT_INIT;
+    const char *status = member_string(event, "status"), *reason = member_string(event, "reason");
+    long long steps = (long long)json_integer_value(json_object_get(event, "steps"));
+    if (strcmp(status, "failed") == 0)
+        return text_format("run %ld failed after step %lld: %s", run, steps,
+                           or_unknown(member_string(event, "error")));
+    add_figures(&text, event);
+    const char *figures = text_cstr(&text);
+    char *line = strcmp(status, "done") == 0
+                     ? text_format("run %ld is done%s%s%s", run, figures ? figures : "",
+                                   *reason ? "; it ended early: " : "", reason)
+                     : text_format("run %ld was %s after step %lld%s", run, or_unknown(status),
+                                   steps, figures ? figures : "");
+    text_free(&text);
+    return line;
+}
+
 static void announce_end(struct engine_log *log, long run, const struct spec *spec,
                          const json_t *event)
 {
-    struct text text = TEXT_INIT;
-    const char *status = member_string(event, "status"),
-               *log_error = member_string(event, "log_error");
-    long long steps = (long long)json_integer_value(json_object_get(event, "steps"));
+    const char *log_error = member_string(event, "log_error");
+    const bool failed = strcmp(member_string(event, "status"), "failed") == 0;
+    char *text = announce_end_text(run, event);
     if (*log_error)
         engine_log(log, MESSAGE_WARNING, run, "run %ld: %s: %s", run, or_unknown(spec->log),
                    log_error);
-    if (strcmp(status, "failed") == 0) {
-        engine_log(log, MESSAGE_ERROR, run, "run %ld failed after step %lld: %s", run, steps,
-                   or_unknown(member_string(event, "error")));
-        return;
-    }
-    add_figures(&text, event);
-    const char *figures = text_cstr(&text);
-    const char *reason = member_string(event, "reason");
-    if (strcmp(status, "done") == 0)
-        engine_log(log, MESSAGE_INFO, run, "run %ld is done%s%s%s", run, figures ? figures : "",
-                   *reason ? "; it ended early: " : "", reason);
-    else
-        engine_log(log, MESSAGE_INFO, run, "run %ld was stopped after step %lld%s", run, steps,
-                   figures ? figures : "");
-    text_free(&text);
+    engine_log(log, failed ? MESSAGE_ERROR : MESSAGE_INFO, run, "%s", text ? text : "a run ended");
+    free(text);
 }
 
 void announce_event(struct engine_log *log, long run, const struct spec *spec, const json_t *event)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "engine/server/queue/announce.h"
 #include "engine/server/record/json.h"
 #include "spec/json.h"
 
@@ -61,6 +62,14 @@ static void keep_mark(struct queue *queue, const struct record *record,
     history_end(queue->history);
 }
 
+static void notify(struct queue *queue, const struct record *record, const json_t *event)
+{
+    char *text = record->spec.notify ? announce_end_text(record->number, event) : NULL;
+    if (text)
+        notifier_post(queue->notifier, record->spec.notify, record->number, event, text);
+    free(text);
+}
+
 bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
 {
     struct point point;
@@ -85,6 +94,8 @@ bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
         event_buffer_add(&queue->marks, text, &(struct event_mark){.name = mark.name});
     if (!is_step)
         keep_mark(queue, record, &mark, text);
+    if (is_event(event, "end"))
+        notify(queue, record, event);
     free(text);
     return is_point || !is_step;
 }

@@ -7,6 +7,7 @@
 
 #include "engine/log/log.h"
 #include "engine/server/history/writer.h"
+#include "engine/server/queue/notifier.h"
 #include "engine/server/record/record.h"
 
 /*
@@ -39,6 +40,7 @@ struct queue {
     pthread_cond_t cleared; /* `current` has been cleared away */
     pthread_t runner;
     struct engine_log *log;
+    struct notifier *notifier;
     struct history *history;        /* NULL: runs end with the engine */
     char notice[HISTORY_NOTICE];    /* of stored_runs; by the runner alone */
     struct nvml *nvml;              /* tells which GPUs are free; set before, too */

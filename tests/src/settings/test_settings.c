@@ -422,7 +422,8 @@ START_TEST(the_sample_documents_every_key)
     ck_assert_msg(settings_take_file(&settings, "test.conf", SOURCE_USER, &err), "%s", err.text);
     struct spec plain;
     spec_init(&plain);
-    static const char *const chosen[] = {"model", "data", "data-dir", "hosts", "launcher"};
+    static const char *const chosen[] = {"model", "data",     "data-dir",
+                                         "hosts", "launcher", "notify"};
     for (size_t i = 0; i < sizeof chosen / sizeof chosen[0]; i++)
         ck_assert(spec_set(&settings.spec, chosen[i], "", &err));
     json_t *got = spec_to_json(&settings.spec), *want = spec_to_json(&plain);

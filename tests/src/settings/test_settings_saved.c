@@ -138,6 +138,7 @@ START_TEST(everything_can_be_saved)
         {"train.image_colour", "grey"},
         {"train.test_share", "0.125"},
         {"train.skip_broken", "yes"},
+        {"train.notify", "notify-send dpartui \"$DPARTUI_TEXT\""},
     };
     ck_assert_uint_eq(sizeof values / sizeof values[0], SETTINGS_KEYS);
     saved_begin();

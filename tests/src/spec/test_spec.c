@@ -255,6 +255,7 @@ START_TEST(json_round_trip)
         {"save", "/tmp/x"},
         {"log", "/tmp/log.jsonl"},
         {"tensorboard", "/tmp/board"},
+        {"notify", "bell"},
         {"train-rows", "1000"},
         {"cpu-threads", "2,1"},
         {"augment", "crop"},
