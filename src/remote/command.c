@@ -12,9 +12,10 @@
 #include "remote/process.h"
 
 /* What of the environment decides how output looks; ssh takes none of it along. */
-static const char *const variables[] = {
-    "NO_COLOR",     "COLORFGBG",      "DPARTUI_CHARSET",   "DPARTUI_PALETTE",    "DPARTUI_CANVAS",
-    "DPARTUI_LOAD", "DPARTUI_Y_AXIS", "DPARTUI_SMOOTHING", "DPARTUI_BACKGROUND", "COLUMNS"};
+static const char *const variables[] = {"NO_COLOR",           "COLORFGBG",      "DPARTUI_CHARSET",
+                                        "DPARTUI_PALETTE",    "DPARTUI_CANVAS", "DPARTUI_LOAD",
+                                        "DPARTUI_X_AXIS",     "DPARTUI_Y_AXIS", "DPARTUI_SMOOTHING",
+                                        "DPARTUI_BACKGROUND", "COLUMNS"};
 enum { VARIABLES = sizeof variables / sizeof *variables };
 
 /* The words of the shell over there. */

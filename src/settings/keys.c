@@ -14,6 +14,7 @@ const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"screen.background", VALUE_TEXT, "DPARTUI_BACKGROUND"},
     {"screen.canvas", VALUE_TEXT, "DPARTUI_CANVAS"},
     {"screen.load", VALUE_TEXT, "DPARTUI_LOAD"},
+    {"screen.x_axis", VALUE_TEXT, "DPARTUI_X_AXIS"},
     {"screen.y_axis", VALUE_TEXT, "DPARTUI_Y_AXIS"},
     {"screen.smoothing", VALUE_TEXT, "DPARTUI_SMOOTHING"},
     {"screen.mouse", VALUE_BOOL, "DPARTUI_MOUSE"},

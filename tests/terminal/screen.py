@@ -478,17 +478,19 @@ class Workbench(WorkbenchCase):
         saved = os.path.join(self.folder.name, 'dpartui', 'settings.conf')
         t = self.program(COLORFGBG='')
         t.expect('engine 4242 idle')
+        t.keys('3', 'l')  # a loss, on a logarithmic axis
+        t.expect('Train loss, log')
         t.keys('S', 'Down', 'Down', '+')  # palette
         t.expect('* palette        colour-blind')
         t.keys('Down', '+')  # background: dark
         t.expect('* background     dark')
         t.settle()
         self.assertIn(b'38;5;220m', t.raw)  # the sign of what is not saved
-        t.keys('Down', 'Down', 'Down', '+')  # mouse
+        t.keys('Down', 'Down', 'Down', 'Down', 'Down', 'Down', '+')  # mouse
         t.expect('* mouse          yes')
         t.wait(lambda: 1000 in t.screen.modes, 'the mouse')
         t.keys('Esc')
-        t.expect('3 settings are not saved')
+        t.expect('4 settings are not saved')
         t.keys('q')
         t.expect('save first (s)')
         t.keys('n', 'S', 'w')
@@ -502,7 +504,10 @@ class Workbench(WorkbenchCase):
         t.keys('S')
         t.expect('palette        colour-blind       saved')
         t.expect('background     light              command line')
+        t.expect('y_axis         log                saved')
+        t.keys(*22 * ['Down'])
         t.expect('batch          64                 environment')
+        t.keys('Home')
         t.wait(lambda: 1000 in t.screen.modes, 'the mouse')
         # Ctrl-C twice leaves even with changes that are not saved.
         t.keys('+', '+')

@@ -12,9 +12,9 @@
 #include "ui/session/view.h"
 
 /*
- * Every view with 0, 1, 2, 8 and 16 devices in text, and with 2 devices in every kind of colours,
- * against tests/ui/golden/matrix and tests/ui/golden/colour. The recordings machine-N are one
- * situation on machines of 0 to 16 devices.
+ * Every view with 0, 1, 2, 8 and 16 devices in text, with 2 devices in every kind of colours, and
+ * charts in mono, against tests/ui/golden/matrix and tests/ui/golden/colour. The recordings
+ * machine-N are one situation on machines of 0 to 16 devices.
  */
 static const int machines[] = {0, 1, 2, 8, 16};
 
@@ -104,6 +104,34 @@ START_TEST(colours_look_as_before)
 }
 END_TEST
 
+/* Two charts and one, smoothed: without colours and with them. */
+START_TEST(charts_look_as_before)
+{
+    static const struct theme themes[] = {{0, PALETTE_DEFAULT, BACKGROUND_DARK},
+                                          {256, PALETTE_DEFAULT, BACKGROUND_DARK}};
+    static const int sizes[][2] = {{24, 80}, {50, 200}};
+    struct text text = TEXT_INIT;
+    struct replay replay;
+    replay_begin(&replay);
+    replay_recording(&replay, "curves", 0);
+    replay_keys(&replay, "3ool");
+    for (size_t i = 0; i < 4; i++) {
+        const int *size = sizes[i / 2];
+        struct surface surface = {.utf8 = true};
+        struct text dump = TEXT_INIT;
+        replay_draw(&replay, size[0], size[1], &surface);
+        surface_dump_ansi(&surface, &themes[i % 2], &dump);
+        text_printf(&text, "== %dx%d, %d colours\n", size[1], size[0], themes[i % 2].colours);
+        spell_sequences(text_cstr(&dump), &text);
+        text_free(&dump);
+        surface_free(&surface);
+    }
+    compare_golden("colour/chart.txt", text_cstr(&text));
+    text_free(&text);
+    replay_end(&replay);
+}
+END_TEST
+
 int main(void)
 {
     setenv("TZ", "UTC0", 1); /* the log has the time of day */
@@ -112,6 +140,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, view_looks_as_before, 0, VIEW_COUNT * MACHINES);
     tcase_add_loop_test(tests, colours_look_as_before, 0, VIEW_COUNT);
+    tcase_add_test(tests, charts_look_as_before);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

@@ -47,7 +47,7 @@ static const struct {
     {"settings-open", "idle", "S", LINK_UP},
     {"settings-changed", "idle", "S<Down><Down>+<Down><Down>++<End>+", LINK_UP},
     {"settings-wrong", "idle",
-     "S<Down><Down><Down><Down><Down><Down>"
+     "S<Down><Down><Down><Down><Down><Down><Down>"
      "<Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Enter>0<Enter>",
      LINK_UP},
     {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
@@ -61,6 +61,8 @@ static const struct {
     {"chart-lr-scaled", "schedule-scaled", "6<Tab><Tab><Tab><Left>", LINK_UP},
     {"chart-log", "curves", "3l", LINK_UP},
     {"chart-smoothed", "curves", "3oo", LINK_UP},
+    {"chart-steps", "curves", "3v", LINK_UP},
+    {"chart-seconds", "curves", "3vvb<Tab><Tab><Tab><Left>", LINK_UP},
     {"chart-marked", "curves", "<Tab><Tab><Down><Down> <Down> <Down> ", LINK_UP},
     {"chart-quadrant", "curves", "3b", LINK_UP},
     {"devices-0", "devices-0", "", LINK_UP},

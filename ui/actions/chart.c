@@ -234,6 +234,9 @@ bool chart_act(struct ui *ui, enum action action)
     case ACTION_FIX_SCALE:
         fix_scale(ui);
         return true;
+    case ACTION_X_AXIS:
+        ui->preferences.x_axis = (enum x_axis)((ui->preferences.x_axis + 1) % X_AXES);
+        return true;
     case ACTION_LOG_SCALE:
         ui->preferences.y_axis = ui->preferences.y_axis == Y_LINEAR ? Y_LOGARITHMIC : Y_LINEAR;
         return true;

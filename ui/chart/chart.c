@@ -87,7 +87,10 @@ static bool place(struct plot *plot, const struct chart *chart, struct rect area
     plot->y_high = plot->y.high;
     plot->x_low = chart->x_low;
     plot->x_high = chart->x_high > chart->x_low ? chart->x_high : chart->x_low + 1;
-    plot->x = ticks_inside(plot->x_low, plot->x_high, plot->inside.w / COLUMNS_A_TICK + 1,
+    struct figure longest;
+    int label = text_columns(figure_fixed(&longest, plot->x_high, 0)) + 2;
+    int columns = label > COLUMNS_A_TICK ? label : COLUMNS_A_TICK;
+    plot->x = ticks_inside(plot->x_low, plot->x_high, plot->inside.w / columns + 1,
                            chart->x_fractions ? 1e-6 : 1);
     return true;
 }

@@ -1,4 +1,5 @@
 libui_a_SOURCES += \
+	%D%/axis.c %D%/axis.h \
 	%D%/chart.c %D%/chart.h \
 	%D%/curve.c %D%/curve.h \
 	%D%/curves.c %D%/curves.h \

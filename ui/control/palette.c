@@ -25,6 +25,7 @@ static const struct {
     {ACTION_FILTER, "search find grep"},
     {ACTION_DELETE, "remove"},
     {ACTION_SWEEP, "scaling grid study"},
+    {ACTION_X_AXIS, "time"},
     {ACTION_LOG_SCALE, "logarithm semilog"},
     {ACTION_SMOOTHING, "average ema"},
     {ACTION_LR, "lr rate"},

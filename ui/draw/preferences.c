@@ -6,7 +6,19 @@
 
 #include "base/text.h"
 
-enum { CHARSET, COLOUR, PALETTE, BACKGROUND, CANVAS, LOAD, Y_AXIS, SMOOTHING, MOUSE, COUNT };
+enum {
+    CHARSET,
+    COLOUR,
+    PALETTE,
+    BACKGROUND,
+    CANVAS,
+    LOAD,
+    X_AXIS,
+    Y_AXIS,
+    SMOOTHING,
+    MOUSE,
+    COUNT
+};
 enum { MOST_WORDS = 5 };
 
 /* In the order of their enums. */
@@ -20,6 +32,7 @@ static const struct {
     [BACKGROUND] = {"background", {"auto", "dark", "light"}},
     [CANVAS] = {"canvas", {"auto", "braille", "quadrant", "ascii"}},
     [LOAD] = {"load", {"bar", "sparkline", "number"}},
+    [X_AXIS] = {"x_axis", {"epochs", "steps", "seconds"}},
     [Y_AXIS] = {"y_axis", {"linear", "log"}},
     [SMOOTHING] = {"smoothing", {"off", "light", "strong"}},
     [MOUSE] = {"mouse", {"no", "yes"}},
@@ -66,6 +79,9 @@ static void put(struct preferences *preferences, size_t at, int word)
     case LOAD:
         preferences->load = (enum load_style)word;
         break;
+    case X_AXIS:
+        preferences->x_axis = (enum x_axis)word;
+        break;
     case Y_AXIS:
         preferences->y_axis = (enum y_axis)word;
         break;
@@ -81,11 +97,11 @@ static void put(struct preferences *preferences, size_t at, int word)
 static int word_of(const struct preferences *preferences, size_t at)
 {
     const int words[COUNT] = {
-        [CHARSET] = (int)preferences->charset, [COLOUR] = preferences->colour,
-        [PALETTE] = (int)preferences->palette, [BACKGROUND] = (int)preferences->background,
-        [CANVAS] = (int)preferences->canvas,   [LOAD] = (int)preferences->load,
-        [Y_AXIS] = (int)preferences->y_axis,   [SMOOTHING] = (int)preferences->smoothing,
-        [MOUSE] = preferences->mouse,
+        [CHARSET] = (int)preferences->charset,     [COLOUR] = preferences->colour,
+        [PALETTE] = (int)preferences->palette,     [BACKGROUND] = (int)preferences->background,
+        [CANVAS] = (int)preferences->canvas,       [LOAD] = (int)preferences->load,
+        [X_AXIS] = (int)preferences->x_axis,       [Y_AXIS] = (int)preferences->y_axis,
+        [SMOOTHING] = (int)preferences->smoothing, [MOUSE] = preferences->mouse,
     };
     return words[at];
 }

@@ -20,6 +20,8 @@ enum canvas_kind { CANVAS_AUTO, CANVAS_BRAILLE, CANVAS_QUADRANT, CANVAS_ASCII };
 enum load_style { LOAD_BAR, LOAD_SPARKLINE, LOAD_NUMBER, LOAD_STYLES };
 /* The y axis of the chart, but for accuracies, whose axis is always linear. */
 enum y_axis { Y_LINEAR, Y_LOGARITHMIC };
+/* What the chart's x axis counts (ui/chart/axis.h). */
+enum x_axis { X_EPOCHS, X_STEPS, X_SECONDS, X_AXES };
 /* Of the chart's curves (ui/chart/smooth.h). */
 enum smoothing { SMOOTHING_OFF, SMOOTHING_LIGHT, SMOOTHING_STRONG, SMOOTHINGS };
 
@@ -30,6 +32,7 @@ struct preferences {
     enum background background;
     enum canvas_kind canvas;
     enum load_style load;
+    enum x_axis x_axis;
     enum y_axis y_axis;
     enum smoothing smoothing;
     bool mouse; /* the terminal's own selection needs Shift then */

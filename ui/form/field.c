@@ -133,6 +133,7 @@ static const struct field fields[] = {
     {"canvas", "what curves are drawn with; auto: the finest that the characters allow", STEP_WORDS,
      NULL},
     {"load", "load of the devices: as a bar, a curve or a number", STEP_WORDS, NULL},
+    {"x-axis", "of the chart: epochs, steps, or seconds of training", STEP_WORDS, NULL},
     {"y-axis", "of the chart: linear, or logarithmic but for accuracies", STEP_WORDS, NULL},
     {"smoothing", "of the curves on the chart, over their last points", STEP_WORDS, NULL},
     {"mouse", "clicks and the wheel; to select text, hold Shift then", STEP_WORDS, NULL},

@@ -116,6 +116,8 @@ static const struct action_entry table[] = {
           KEYCODE_ESCAPE),
     ENTRY(ACTION_FIX_SCALE, "fix-scale", CONTEXT_DASHBOARD, 0, "scale",
           "chart: keep the y axis, or fit it to the curves", 'y'),
+    ENTRY(ACTION_X_AXIS, "x-axis", CONTEXT_DASHBOARD, 0, "x axis",
+          "chart: over epochs, steps or seconds", 'v'),
     ENTRY(ACTION_LOG_SCALE, "log-scale", CONTEXT_DASHBOARD, 0, "log",
           "chart: logarithmic y axis, or linear", 'l'),
     ENTRY(ACTION_SMOOTHING, "smoothing", CONTEXT_DASHBOARD, 0, "smooth",

@@ -89,6 +89,9 @@ static void advise(const struct ui *ui, const struct state_run *front, enum metr
         snprintf(buffer, size,
                  "run %ld has no noise scale; one device alone measures it with noise-every",
                  front->run);
+    else if (ui->preferences.x_axis != X_EPOCHS && front->point_count > 0)
+        snprintf(buffer, size, "run %ld: its %s are not known; v chooses another x axis",
+                 front->run, ui->preferences.x_axis == X_STEPS ? "steps" : "seconds");
     else if (run_curves_are_logarithmic(ui, metric) && front->point_count > 0)
         snprintf(buffer, size, "run %ld: no value above 0 is known", front->run);
     else if (front->point_count > 0 || run_has_ended(front))
@@ -108,7 +111,8 @@ static void add_changes(const struct ui *ui, struct run_chart *made, const struc
     struct curve curve;
     int at = point_at_cursor(ui, &curve);
     for (int i = first; i < front->retune_count; i++)
-        made->marks[made->chart.mark_count++] = retune_epoch(front, &front->retunes[i]);
+        made->marks[made->chart.mark_count++] =
+            axis_at(&made->axis, retune_epoch(front, &front->retunes[i]));
     if (made->chart.reading)
         said = at >= 0 ? change_at(&curve, at) : NULL;
     if (made->metric == ui->chart.metric)
@@ -138,7 +142,10 @@ static void write_title(const struct ui *ui, struct run_chart *made)
     struct figure cursor;
     char at[48] = "", smoothed[24] = "";
     if (made->chart.reading)
-        snprintf(at, sizeof at, " at %s", figure_digits(&cursor, made->chart.cursor, 4));
+        snprintf(at, sizeof at, " at %s%s%s", made->axis.kind == X_STEPS ? "step " : "",
+                 made->axis.kind == X_STEPS ? figure_whole(&cursor, made->chart.cursor)
+                                            : figure_digits(&cursor, made->chart.cursor, 4),
+                 made->axis.kind == X_SECONDS ? " s" : "");
     if (made->weight > 0)
         snprintf(smoothed, sizeof smoothed, ", smoothed %.1f", made->weight);
     snprintf(made->title, sizeof made->title, "%s%s%s%s%s", metric_title(ui, made->metric), at,
@@ -148,9 +155,32 @@ static void write_title(const struct ui *ui, struct run_chart *made)
              smoothed, made->chart.fixed ? ", y fixed" : "");
 }
 
+/* The window and the cursor, which are in epochs, as places on the x axis of the front run. */
+static void place_window(const struct ui *ui, struct run_chart *made, const struct state_run *front,
+                         double cursor)
+{
+    struct chart *chart = &made->chart;
+    const bool zoomed = ui->chart.from < ui->chart.to;
+    double low, high;
+    run_chart_window(ui, &low, &high);
+    chart->x_low = axis_at(&made->axis, low);
+    chart->x_high = axis_at(&made->axis, high);
+    chart->cursor = axis_at(&made->axis, cursor);
+    if (made->axis.kind == X_EPOCHS)
+        return;
+    chart->reading = chart->reading && isfinite(chart->cursor);
+    if (!zoomed || !isfinite(chart->x_low))
+        chart->x_low = 0;
+    if (!isfinite(chart->x_high))
+        chart->x_high = 1;
+    if (made->axis.kind == X_SECONDS && !zoomed && front && !run_has_ended(front))
+        chart->x_high = axis_end(chart->x_high);
+}
+
 bool run_chart_make(const struct ui *ui, enum metric metric, struct run_chart *made,
                     struct error *err)
 {
+    static const char *const labels[X_AXES] = {NULL, "step", "s"};
     const struct state_run *runs[UI_CHART_RUNS];
     const struct metric_look *look = metric_look(metric);
     const bool chosen = metric == ui->chart.metric;
@@ -168,7 +198,8 @@ bool run_chart_make(const struct ui *ui, enum metric metric, struct run_chart *m
             .focused = chosen && ui->view == VIEW_DASHBOARD && ui->focus == PANEL_CHART,
             .advice = lost ? ui->link_advice : made->advice,
             .note = made->note,
-            .x_fractions = ui->chart.from < ui->chart.to,
+            .x_label = labels[ui->preferences.x_axis],
+            .x_fractions = ui->chart.from < ui->chart.to || ui->preferences.x_axis == X_SECONDS,
             .y_floor = look->floor,
             .y_top = look->top,
             .from_zero = look->unit != CHART_PLAIN,
@@ -182,11 +213,12 @@ bool run_chart_make(const struct ui *ui, enum metric metric, struct run_chart *m
             .decimals = 3,
             .marks = made->marks,
             .reading = at >= 0,
-            .cursor = at >= 0 ? curve.points[at].epoch : 0,
             .canvas = ui->preferences.canvas,
             .series = made->series,
         }};
-    run_chart_window(ui, &made->chart.x_low, &made->chart.x_high);
+    if (!axis_open(&made->axis, ui->preferences.x_axis, front, err))
+        return false;
+    place_window(ui, made, front, at >= 0 ? curve.points[at].epoch : 0);
     bool ok = run_curves_add(ui, made, runs, count, err);
     if (front)
         add_changes(ui, made, front);
@@ -200,6 +232,7 @@ void run_chart_free(struct run_chart *made)
     for (int i = 0; i < made->chart.count; i++)
         free((void *)(uintptr_t)made->series[i].points);
     made->chart.count = 0;
+    axis_close(&made->axis);
 }
 
 void run_chart_hint(const struct ui *ui, char *buffer, size_t size)

@@ -61,6 +61,14 @@ static void choose_rank(const struct ui *ui, long run, struct chart_series *seri
     series->look %= SERIES_LOOKS;
 }
 
+/* Put points at their places; how many have one. */
+static int place_points(const struct axis *axis, struct chart_point *points, int count)
+{
+    for (int i = 0; i < count; i++)
+        points[i].x = axis_at(axis, points[i].x);
+    return axis_is_known(axis) ? count : 0;
+}
+
 static bool add_series(const struct ui *ui, struct run_chart *made, const struct state_run *run,
                        enum metric metric, double weight, struct error *err)
 {
@@ -68,12 +76,19 @@ static bool add_series(const struct ui *ui, struct run_chart *made, const struct
     struct chart_series *series = &made->series[chart->count];
     struct curve curve = curve_of(run, metric);
     struct chart_point *points;
-    int count = curve_copy(&curve, chart->x_low, chart->x_high, weight, &points, err);
+    struct axis axis;
+    if (!axis_open(&axis, ui->preferences.x_axis, run, err))
+        return false;
+    int count = curve_copy(&curve, axis_epoch(&axis, chart->x_low),
+                           axis_epoch(&axis, chart->x_high), weight, &points, err);
+    int at = chart->reading ? curve_nearest(&curve, axis_epoch(&axis, chart->cursor)) : -1;
+    if (count >= 0)
+        count = place_points(&axis, points, count);
+    axis_close(&axis);
     if (count < 0)
         return false;
     double first = curve_first(&curve);
     take_logarithms(made, points, count);
-    int at = chart->reading ? curve_nearest(&curve, chart->cursor) : -1;
     *series = (struct chart_series){
         .points = points,
         .count = count,
@@ -98,9 +113,12 @@ static bool add_rest(const struct ui *ui, struct run_chart *made, const struct s
     struct curve curve = curve_of(run, METRIC_LR);
     struct chart_point *points;
     double begin = curve.count > 0 ? curve.points[curve.count - 1].step : live->step;
-    int count = rest_copy(live, begin, chart->x_low, chart->x_high, &points, err);
+    int count = rest_copy(live, begin, axis_epoch(&made->axis, chart->x_low),
+                          axis_epoch(&made->axis, chart->x_high), &points, err);
     take_logarithms(made, points, count);
-    if (count > 0)
+    if (count > 0 && place_points(&made->axis, points, count) == 0)
+        free(points);
+    else if (count > 0)
         made->series[made->chart.count++] = (struct chart_series){.points = points,
                                                                   .count = count,
                                                                   .rank = SERIES_REST,
@@ -134,7 +152,7 @@ static bool add_test(struct run_chart *made, const struct state_run *run, struct
     struct chart_point *point = calloc(1, sizeof *point);
     if (!point)
         return error_memory(err, "the chart");
-    *point = (struct chart_point){curve.points[last].epoch, run->test_acc};
+    *point = (struct chart_point){axis_at(&made->axis, curve.points[last].epoch), run->test_acc};
     made->series[made->chart.count++] = (struct chart_series){.points = point,
                                                               .count = 1,
                                                               .rank = SERIES_COMPANION,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "ui/chart/axis.h"
 #include "ui/chart/chart.h"
 #include "ui/chart/curve.h"
 #include "ui/session/ui.h"
@@ -11,7 +12,8 @@ enum { RUN_CHART_MARKS = 64 };
 struct run_chart {
     enum metric metric;
     struct chart chart;
-    double weight; /* of smoothing; 0: none */
+    struct axis axis; /* of the front run */
+    double weight;    /* of smoothing; 0: none */
     /* The front run's may be joined by a companion, a rest, a test, and what two were before they
      * were smoothed. */
     struct chart_series series[UI_CHART_RUNS + 5];

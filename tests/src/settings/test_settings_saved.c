@@ -87,6 +87,7 @@ START_TEST(everything_can_be_saved)
         {"screen.background", "light"},
         {"screen.canvas", "quadrant"},
         {"screen.load", "number"},
+        {"screen.x_axis", "seconds"},
         {"screen.y_axis", "log"},
         {"screen.smoothing", "strong"},
         {"screen.mouse", "yes"},

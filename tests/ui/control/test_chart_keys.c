@@ -380,6 +380,47 @@ START_TEST(smoothed_curves)
 }
 END_TEST
 
+/* The window and the cursor stay at their epochs. */
+START_TEST(over_steps_and_seconds)
+{
+    const struct chart_series *main;
+    struct run_chart made;
+    struct error err = ERROR_INIT;
+    replay_keys(&replay, "3<Left>v");
+    check_shown("Train loss at step 430 ", true);
+    check_shown("  step 0 ", true);
+    check_window(0, 8);
+    ck_assert(run_chart_make(&replay.ui, METRIC_TRAIN_LOSS, &made, &err));
+    ck_assert_double_eq(made.chart.x_high, 800);
+    ck_assert_double_eq_tol(made.marks[0], 250, 1e-9);
+    ck_assert_int_eq(count_rank(&made, SERIES_MAIN, &main), 1);
+    for (int i = 0; i < main->count; i++)
+        ck_assert_double_eq_tol(main->points[i].x, 10 * (i + 1), 1e-9);
+    run_chart_free(&made);
+    /* No event said how long an epoch takes. */
+    replay_keys(&replay, "v");
+    check_shown("run 1: its seconds are not known; v chooses", true);
+    for (int i = 1; i <= 4; i++)
+        tell("{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":1,\"epoch\":%d,"
+             "\"step\":%d,\"train_loss\":1,\"seconds\":20}}",
+             i, 100 * i);
+    check_shown("Train loss at 86 s ", true);
+    check_shown("     s 0 ", true);
+    ck_assert(run_chart_make(&replay.ui, METRIC_TRAIN_LOSS, &made, &err));
+    /* The estimate, 160 s, rounded up. */
+    ck_assert_double_eq_tol(made.chart.x_high, 200, 1e-9);
+    run_chart_free(&made);
+    replay_keys(&replay, "<Home>++");
+    ck_assert(run_chart_make(&replay.ui, METRIC_TRAIN_LOSS, &made, &err));
+    ck_assert_double_eq_tol(made.chart.x_low, 0, 1e-9);
+    ck_assert_double_eq_tol(made.chart.x_high, 40, 1e-9);
+    run_chart_free(&made);
+    replay_keys(&replay, "v");
+    check_window(0, 2);
+    check_shown("Train loss at 0.1 ", true);
+}
+END_TEST
+
 static void check_wide(const char *text, bool shown)
 {
     char *screen = replay_screen(&replay, 50, 200, true);
@@ -548,6 +589,7 @@ int main(void)
     tcase_add_test(tests, training_and_test_together);
     tcase_add_test(tests, a_logarithmic_axis);
     tcase_add_test(tests, smoothed_curves);
+    tcase_add_test(tests, over_steps_and_seconds);
     tcase_add_test(tests, wide_screens_have_two_charts);
     tcase_add_test(tests, training_is_shown_until_the_first_test);
     tcase_add_test(tests, validation_and_test_together);

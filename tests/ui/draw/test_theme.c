@@ -219,8 +219,8 @@ END_TEST
 
 START_TEST(preferences_are_words)
 {
-    static const char *const names[] = {"charset", "colour", "palette",   "background", "canvas",
-                                        "load",    "y_axis", "smoothing", "mouse"};
+    static const char *const names[] = {"charset", "colour", "palette", "background", "canvas",
+                                        "load",    "x_axis", "y_axis",  "smoothing",  "mouse"};
     struct preferences preferences;
     struct error err = ERROR_INIT;
     preferences_init(&preferences);
