@@ -17,6 +17,8 @@
 #include "engine/server/server.h"
 #include "engine/train/checkpoint/folder.h"
 #include "store/place.h"
+#include "system/affinity.h"
+#include "system/priority.h"
 #include "system/startup.h"
 
 enum { STATUS_DONE, STATUS_FAILED, STATUS_USAGE };
@@ -176,6 +178,11 @@ int main(int argc, char **argv)
     }
     if (arguments.log && !redirect_log(arguments.log))
         return STATUS_FAILED;
+    struct error err = ERROR_INIT;
+    if (!affinity_apply(&err) || !priority_apply(&err)) {
+        print_to(stderr, "dpartui-engine: %s\n", err.text);
+        return err.kind == ERROR_USAGE ? STATUS_USAGE : STATUS_FAILED;
+    }
     /* Out of the starting terminal's session; fails harmlessly in one that leads its group. */
     if (!arguments.foreground)
         setsid();
@@ -185,7 +192,6 @@ int main(int argc, char **argv)
         return STATUS_FAILED;
     }
     struct places places;
-    struct error err = ERROR_INIT;
     struct server_options options;
     fill_options(&options, &arguments, signal_fd, &places);
     if (options.private_fd >= 0)

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "system/affinity.h"
 #include "system/signals.h"
 
 /* engine.log is moved to engine.log.1 before a start that would find it longer than this. */
@@ -79,9 +80,21 @@ static void launch_free(struct launch *launch)
             close(launch->report[i]);
 }
 
+/* An engine without a CPU would end at once, with its reason in the log. */
+static bool check_cpus(struct error *err)
+{
+    int *cpus, count;
+    if (!affinity_cpus(&cpus, &count, err))
+        return error_prefix(err, "cannot start %s", engine_program);
+    free(cpus);
+    return true;
+}
+
 static bool launch_init(struct launch *launch, struct error *err)
 {
     *launch = (struct launch){.log_fd = -1, .pass_fd = -1, .report = {-1, -1}};
+    if (!check_cpus(err))
+        return false;
     launch->path = paths_sibling_program(engine_program, err);
     if (!launch->path)
         return false;

@@ -28,9 +28,14 @@ static void print_status(const json_t *status)
     print("engine %s runs as process %.0f, ", member_text(status, "version"),
           member_number(status, "pid"));
     if (json_is_integer(json_object_get(status, "run")))
-        print("training run %.0f\n", member_number(status, "run"));
+        print("training run %.0f", member_number(status, "run"));
     else
-        print("idle\n");
+        print("idle");
+    if (member_number(status, "nice") > 0)
+        print(", nice %.0f", member_number(status, "nice"));
+    if (json_is_true(json_object_get(status, "limited")))
+        print(", on CPUs %s", member_text(status, "cpus"));
+    print("\n");
 }
 
 static bool ask_status(struct client *client, json_t **status, struct error *err)

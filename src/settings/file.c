@@ -8,6 +8,7 @@
 #include "base/conf_text.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "settings/engine.h"
 #include "settings/hosts.h"
 #include "settings/keys.h"
 
@@ -108,12 +109,14 @@ static bool take_group(struct settings *settings, const char *path, enum setting
             return error_prefix(err, "%s:%u", path, config_setting_source_line(group));
         if (of_hosts)
             return true;
+        if (strcmp(name, "engine") == 0)
+            return settings_take_engine(settings, path, group, err);
     }
     if (!is_keys && strcmp(name, "train") != 0 && strcmp(name, "screen") != 0)
         return error_set(
             err, ERROR_USAGE,
-            "%s:%u: %s: unknown group: there are train, screen and keys, and ssh and hosts", path,
-            config_setting_source_line(group), name);
+            "%s:%u: %s: unknown group: there are train, screen, engine and keys, and ssh and hosts",
+            path, config_setting_source_line(group), name);
     if (!config_setting_is_group(group))
         return error_set(err, ERROR_USAGE, "%s:%u: %s: wants a group: %s = { ... };", path,
                          config_setting_source_line(group), name, name);

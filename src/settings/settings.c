@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "settings/engine.h"
 #include "settings/file.h"
 #include "settings/hosts.h"
 #include "settings/keys.h"
@@ -28,6 +29,7 @@ void settings_free(struct settings *settings)
         settings->trace[i].below = settings->trace[i].saved = NULL;
     }
     settings_free_hosts(settings);
+    settings_free_engine(settings);
     free(settings->ssh);
     settings->ssh = NULL;
     spec_free(&settings->spec);
@@ -110,7 +112,8 @@ bool settings_load(struct settings *settings, struct error *err)
 {
     settings_init(settings);
     if (read_if_there(settings, DPARTUI_SYSCONFDIR "/dpartui.conf", SOURCE_SYSTEM, err) &&
-        read_user_files(settings, err) && read_environment(settings, err))
+        read_user_files(settings, err) && read_environment(settings, err) &&
+        settings_export_engine(settings, err))
         return true;
     settings_free(settings);
     return false;

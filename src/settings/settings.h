@@ -16,14 +16,16 @@
  * $XDG_CONFIG_HOME/dpartui, environment.
  */
 
-enum { SETTINGS_KEYS = 58 };
+enum { SETTINGS_KEYS = 59 };
+enum { SETTINGS_ENGINE_KEYS = 2 }; /* of settings/engine.c */
 
 struct settings {
     struct spec spec; /* what a run starts from; not yet validated as a whole */
     struct preferences preferences;
-    struct keymap keys; /* what the workbench's keys do */
-    char *ssh;          /* what reaches other hosts; NULL: "ssh" */
-    char **hosts;       /* of the workbench's page, a list that ends with NULL; NULL: none */
+    struct keymap keys;                 /* what the workbench's keys do */
+    char *ssh;                          /* what reaches other hosts; NULL: "ssh" */
+    char *engine[SETTINGS_ENGINE_KEYS]; /* as the files have them; NULL: not given */
+    char **hosts; /* of the workbench's page, a list that ends with NULL; NULL: none */
     /* Of each key of settings_key(). */
     struct {
         enum setting_origin source;
@@ -39,8 +41,9 @@ void settings_init(struct settings *settings);
 void settings_free(struct settings *settings);
 
 /*
- * settings_init, the files, the environment. A file that does not exist is no error. On failure
- * *settings holds nothing to release. ERROR_USAGE names file, line and key, or the variable.
+ * settings_init, the files, the environment, which also gets what the files say of the engine. A
+ * file that does not exist is no error. On failure *settings holds nothing to release. ERROR_USAGE
+ * names file, line and key, or the variable.
  */
 bool settings_load(struct settings *settings, struct error *err);
 

@@ -481,6 +481,19 @@ class FakeEngine:
                     device.update(available=False, reason=reason, load=None, memory_used=None)
             self.say_state()
 
+    def use(self, name, *processes):
+        """Processes are on a GPU: of (pid, user, GiB, load, command, reason); the engine's is 4242."""
+        names = ('pid', 'user', 'memory', 'load', 'command', 'reason')
+        listed = [dict(zip(names, process), own=process[0] == 4242) for process in processes]
+        for process in listed:
+            process['memory'] = process['memory'] and process['memory'] * GIB
+        with self.lock:
+            for device in self.machine:
+                if device['device'] == name:
+                    device.update(processes=listed, process_count=len(listed))
+                    device['memory_used'] += sum(process['memory'] or 0 for process in listed)
+                    device['load'] = max(process['load'] or 0 for process in listed)
+
     def _retune(self, what, values=None):
         """A change of the running run takes effect."""
         run = self.run(self.live['run'])

@@ -57,7 +57,7 @@ static const struct field fields[] = {
     {"image-colour", "of a folder's pictures; auto: colour if any has it", STEP_WORDS, colours},
     {"test-share", "of each class of a folder without test/", STEP_WORDS, test_shares},
     {"skip-broken", "leave out pictures that cannot be read", STEP_WORDS, yes_no},
-    {"devices", "cpu:0-7, cuda:0,cuda:2, free:2 - or tick them in the list", STEP_NOT, NULL},
+    {"devices", "cpu:0-7, cuda:0, free:2 - or tick them in the list", STEP_NOT, NULL},
     {"hosts", "h1,h2: train on these, with the devices on each", STEP_NOT, NULL},
     {"launcher", "starts them: mpirun, srun, or a command with %n, %h, %H, %p", STEP_NOT, NULL},
     {"host-limit", "seconds of silence after which a host is given up", STEP_NOT, NULL},

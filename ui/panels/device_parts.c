@@ -59,9 +59,10 @@ void draw_history(struct surface *surface, struct rect area, const struct state_
 void device_label(const struct form_device *device, int width, char *buffer, size_t size)
 {
     char name[DEVICE_NAME];
-    bool trains = device->known && device->known->in_run;
+    const struct state_device *known = device->known;
+    const char mark = known && known->in_run ? '>' : known && known->others > 0 ? '!' : ' ';
     snprintf(buffer, size, width < FULL_LABEL ? "%c%c%s" : "[%c]%c%s", device->chosen ? 'x' : ' ',
-             trains ? '>' : ' ', device_id_text(device->id, name));
+             mark, device_id_text(device->id, name));
 }
 
 const char *device_trouble(const struct form_device *device, enum style *style, char *buffer,
@@ -112,6 +113,9 @@ void device_hint(const struct form_device *device, char *buffer, size_t size)
             buffer + length, size - (size_t)length, "; compute %s, all-reduce %s, wait %s",
             figure_percent(&compute, times.compute), figure_percent(&all_reduce, times.all_reduce),
             figure_percent(&wait, times.wait));
+    if (device->known->others > 0 && (size_t)length < size)
+        length += snprintf(buffer + length, size - (size_t)length, "; others use %s (!)",
+                           others_text(device->known, text, sizeof text));
     if (isfinite(device->known->temperature_c) && (size_t)length < size)
         length += snprintf(buffer + length, size - (size_t)length, "; %s",
                            temperature_text(device->known, text, sizeof text));
@@ -159,6 +163,17 @@ const char *power_text(const struct state_device *device, char *buffer, size_t s
 const char *clock_text(const struct state_device *device, char *buffer, size_t size)
 {
     return of_most(device->clock_mhz, device->clock_max_mhz, "", buffer, size);
+}
+
+const char *others_text(const struct state_device *device, char *buffer, size_t size)
+{
+    struct figure figure;
+    buffer[0] = '\0';
+    if (device->others > 0 && device->others_memory > 0)
+        snprintf(buffer, size, "%s", figure_bytes(&figure, device->others_memory));
+    else if (device->others > 0)
+        snprintf(buffer, size, "%d proc.", device->others);
+    return buffer;
 }
 
 const char *throttle_text(const struct state_device *device)

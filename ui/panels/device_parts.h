@@ -24,7 +24,7 @@ void draw_load(struct surface *surface, int y, int x, int w, const struct state_
 void draw_history(struct surface *surface, struct rect area, const struct state_device *device);
 
 /* "[x] cuda:3", or "x cuda:3" in less than 11 columns: x when the next run uses it. With '>' in
- * place of the blank it trains now. */
+ * place of the blank it trains now, else with '!' others use it. */
 void device_label(const struct form_device *device, int width, char *buffer, size_t size);
 /* Why it has no values, in a style that says how bad that is; NULL: it has. */
 const char *device_trouble(const struct form_device *device, enum style *style, char *buffer,
@@ -42,5 +42,7 @@ const char *temperature_text(const struct state_device *device, char *buffer, si
 const char *power_text(const struct state_device *device, char *buffer, size_t size);
 /* In MHz, of the most. */
 const char *clock_text(const struct state_device *device, char *buffer, size_t size);
+/* What others have of a GPU's memory, or how many they are; "": nobody else uses it. */
+const char *others_text(const struct state_device *device, char *buffer, size_t size);
 /* "none" when nothing holds the clock back. */
 const char *throttle_text(const struct state_device *device);

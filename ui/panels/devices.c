@@ -19,6 +19,7 @@ enum {
     TIMES,
     MEMORY,
     STATE,
+    OTHERS,
     TEMPERATURE,
     POWER,
     CLOCK,
@@ -42,6 +43,7 @@ static const struct list_column all_columns[COLUMNS] = {
     [TIMES] = {"time", 8, LEGEND_WIDTH, false, 8},
     [MEMORY] = {"memory", 13, 0, true, 5},
     [STATE] = {"state", 7, 8, false, 6},
+    [OTHERS] = {"others", 8, 9, true, 6}, /* stays longer than the state */
     [TEMPERATURE] = {"temp", 5, 0, true, 9},
     [POWER] = {"power", 9, 0, true, 10},
     [CLOCK] = {"clock MHz", 9, 0, true, 11},
@@ -61,6 +63,7 @@ static void find_known(const struct form_device *devices, int count, bool *known
         const struct state_device *device = devices[i].known;
         if (!device)
             continue;
+        known[OTHERS] |= device->others > 0;
         known[ROWS] |= isfinite(device->rows);
         known[SPEED] |= isfinite(device->samples_per_s);
         known[COMPUTE] |= isfinite(device->compute_s);
@@ -110,7 +113,7 @@ static void draw_figures(const struct ui *ui, struct surface *surface, struct re
     struct figure f[COLUMNS];
     struct device_times times = device_times(device);
     enum style plain = device->in_run ? STYLE_NORMAL : STYLE_LABEL;
-    char temperature[40], power[80], clock[80], pcie[80], in[32];
+    char temperature[40], power[80], clock[80], pcie[80], in[32], others[40];
     const char *text[COLUMNS] = {
         [LOAD] = figure_percent(&f[LOAD], device->load),
         [ROWS] = figure_whole(&f[ROWS], device->rows),
@@ -118,6 +121,7 @@ static void draw_figures(const struct ui *ui, struct surface *surface, struct re
         [COMPUTE] = figure_percent(&f[COMPUTE], times.compute),
         [MEMORY] = figure_memory(&f[MEMORY], device->memory_used, device->memory_total),
         [STATE] = device->state[0] != '\0' ? device->state : "-",
+        [OTHERS] = others_text(device, others, sizeof others),
         [TEMPERATURE] = temperature_text(device, temperature, sizeof temperature),
         [POWER] = power_text(device, power, sizeof power),
         [CLOCK] = clock_text(device, clock, sizeof clock),
@@ -137,7 +141,7 @@ static void draw_figures(const struct ui *ui, struct surface *surface, struct re
         enum style style = plain;
         if (i == STATE)
             style = device_state_style(device);
-        else if ((i == THROTTLE && device->throttle[0] != '\0') ||
+        else if (i == OTHERS || (i == THROTTLE && device->throttle[0] != '\0') ||
                  (i == ROWS && device->rows < most_rows))
             style = STYLE_WARNING;
         if (text[i])

@@ -44,6 +44,25 @@ long read_run_number(const json_t *object)
     return run > 0 && run <= 1000000000 ? (long)run : 0;
 }
 
+/* What uses a GPU, and how much of that is others'. */
+static void read_processes(const json_t *object, struct state_device *device)
+{
+    json_t *list = json_object_get(object, "processes"), *process;
+    size_t index;
+    if (!json_is_array(list))
+        return;
+    device->processes = json_incref(list);
+    const double count = fmax(read_number(object, "process_count"), (double)json_array_size(list));
+    device->process_count = device->others = (int)fmin(count, 1e6);
+    json_array_foreach(list, index, process)
+    {
+        if (json_is_true(json_object_get(process, "own")))
+            device->others--;
+        else
+            device->others_memory += fmax(read_amount(process, "memory"), 0);
+    }
+}
+
 bool read_device(const json_t *object, struct state_device *device)
 {
     const char *name = json_string_value(json_object_get(object, "device"));
@@ -79,6 +98,7 @@ bool read_device(const json_t *object, struct state_device *device)
     device->pcie_tx = read_amount(object, "pcie_tx");
     device->throttle_known = json_is_string(json_object_get(object, "throttle"));
     read_text(object, "throttle", device->throttle, sizeof device->throttle);
+    read_processes(object, device);
     device->missing = json_is_object(json_object_get(object, "missing"))
                           ? json_incref(json_object_get(object, "missing"))
                           : NULL;
@@ -93,6 +113,9 @@ void device_forget(struct state_device *device)
     device->compute_s = device->sync_s = device->wait_s = NAN;
     device->temperature_c = device->power_w = device->clock_mhz = NAN;
     device->pcie_rx = device->pcie_tx = NAN;
+    json_decref(device->processes);
+    device->processes = NULL;
+    device->others = device->process_count = 0;
     device->throttle_known = device->in_run = false;
     device->throttle[0] = device->state[0] = '\0';
 }

@@ -37,8 +37,10 @@ static void free_runs(struct state_run *runs, int count)
 
 static void free_devices(struct state_device *devices, int count)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         json_decref(devices[i].missing);
+        json_decref(devices[i].processes);
+    }
     free(devices);
 }
 

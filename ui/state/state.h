@@ -41,6 +41,10 @@ struct state_device {
     char throttle[48];       /* what holds the clock back; empty: nothing, or not known */
     bool throttle_known;
     char state[16];
+    json_t *processes;    /* array: what uses a GPU, as the engine lists it; NULL: not known */
+    int process_count;    /* also those that are not listed */
+    int others;           /* of them that are not the engine's */
+    double others_memory; /* what these have of the GPU's, bytes; 0: not known, too */
     json_t *missing; /* object: the reason for each value that is not known; NULL: none given */
     bool lost;       /* failed, or gone while we watched */
     bool lost_told;  /* the user has been told */

@@ -2,10 +2,13 @@
 #include "ui/views/device.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/figure.h"
+#include "base/json.h"
 #include "spec/names.h"
 #include "ui/panels/device_parts.h"
 
@@ -19,7 +22,7 @@ enum {
     CHART_MOST = 14,
     BELOW_FROM = 8, /* rows left below them from which it stands there all the same */
     AXIS_WIDTH = 6, /* "100% " and the axis */
-    LINES = 40,
+    LINES = 56,
     PAGE = 8, /* lines that PageDown moves by */
 };
 
@@ -174,6 +177,55 @@ static bool has_values(const struct state_device *device)
            isfinite(device->power_w);
 }
 
+/* A line that is cut rather than broken: of a table. */
+static void add_row(struct device_page *page, enum style style, const char *label,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void add_row(struct device_page *page, enum style style, const char *label,
+                    const char *format, ...)
+{
+    va_list args;
+    if (page->count == LINES)
+        return;
+    struct line *line = &page->lines[page->count++];
+    *line = (struct line){.label = label, .style = style};
+    va_start(args, format);
+    vsnprintf(line->value, sizeof line->value, format, args);
+    va_end(args);
+    utf8_trim(line->value);
+}
+
+static void add_process(struct device_page *page, const json_t *process)
+{
+    struct figure pid, memory, load;
+    const char *why = json_string_value(json_object_get(process, "reason"));
+    const bool own = json_is_true(json_object_get(process, "own"));
+    const char *command = json_string_value(json_object_get(process, "command"));
+    add_row(page, own ? STYLE_LABEL : STYLE_NORMAL, "", "%8s  %-8.8s %9s %5s  %s%s%s",
+            figure_whole(&pid, member_number(process, "pid")), member_text(process, "user"),
+            figure_bytes(&memory, member_number(process, "memory")),
+            figure_percent(&load, member_number(process, "load")), own ? "(this engine) " : "",
+            command ? command : "-  ", !command && why ? why : "");
+}
+
+/* What uses a GPU; nothing of devices that are none, and of those nothing uses. */
+static void add_processes(struct device_page *page)
+{
+    const struct state_device *device = page->device;
+    const int listed = (int)json_array_size(device->processes);
+    if (!device->processes && json_object_get(device->missing, "processes"))
+        add_value(page, "processes", "processes", "-", "");
+    if (listed == 0)
+        return;
+    add_row(page, STYLE_LABEL, "processes", "%8s  %-8s %9s %5s  %s", "pid", "user", "memory",
+            "load", "command");
+    for (int i = 0; i < listed; i++)
+        add_process(page, json_array_get(device->processes, (size_t)i));
+    if (device->process_count > listed)
+        add_row(page, STYLE_LABEL, "", "and %d more, with less memory",
+                device->process_count - listed);
+}
+
 static void fill_page(const struct ui *ui, const struct form_device *focused,
                       struct device_page *page)
 {
@@ -201,8 +253,10 @@ static void fill_page(const struct ui *ui, const struct form_device *focused,
     }
     if (device && device->available)
         add_run(page, &ui->state);
-    if (has_values(device))
+    if (has_values(device)) {
         add_hardware(page);
+        add_processes(page);
+    }
 }
 
 /* The loads of the past, and the newest as a number. */

@@ -29,7 +29,7 @@ static const struct {
     const char *text;
 } marks[] = {
     {"[x]", GLYPH_COUNT, "device: the next run uses it"},
-    {">", GLYPH_COUNT, "device: it trains now"},
+    {"> !", GLYPH_COUNT, "device: it trains now; others use it"},
     {NULL, GLYPH_COMPUTE, "device: part of its time spent computing,"},
     {NULL, GLYPH_ALL_REDUCE, "in all-reduce,"},
     {NULL, GLYPH_WAIT, "waiting"},

@@ -11,7 +11,9 @@
 #include "engine/server/record/json.h"
 #include "engine/server/viewers/notify.h"
 #include "engine/train/checkpoint/folder.h"
+#include "system/affinity.h"
 #include "system/local_socket.h"
+#include "system/priority.h"
 
 int method_hello(struct method_call *call)
 {
@@ -26,15 +28,18 @@ int method_hello(struct method_call *call)
 int method_status(struct method_call *call)
 {
     struct gpu_findings findings;
+    char *cpus = affinity_text();
     nvml_read(call->server->nvml, &call->server->gpus);
     gpu_survey_read(call->server->survey, &findings);
     pthread_mutex_lock(&call->server->queue.lock);
     const struct record *current = queue_running(&call->server->queue);
-    call->result = json_pack("{s:b, s:i, s:s, s:o, s:o}", "running", 1, "pid", (int)getpid(),
-                             "version", call->server->options->version, "run",
+    call->result = json_pack("{s:b, s:i, s:s, s:o, s:o, s:i, s:s?, s:b}", "running", 1, "pid",
+                             (int)getpid(), "version", call->server->options->version, "run",
                              current ? json_integer(current->number) : json_null(), "no_gpus",
-                             no_gpus_json(&findings, &call->server->gpus));
+                             no_gpus_json(&findings, &call->server->gpus), "nice", priority_nice(),
+                             "cpus", cpus, "limited", affinity_is_limited());
     method_unlock(call->server);
+    free(cpus);
     return RPC_OK;
 }
 

@@ -248,6 +248,8 @@ static const struct {
     {"keys = { accept = \"a\"; };", "1: keys.accept: 'a' is text where 'accept' works"},
     {"keys = { start = \"x\"; };", "1: keys: the key x means both 'start' and 'stop'"},
     {"keys = { leave = \"\"; };", "1: keys: 'leave' needs a key"},
+    {"engine = {\n nice = 20; };", "2: engine.nice: nice '20' must be a whole number from 0 to 19"},
+    {"engine = { cpus = \"0-\"; };", "1: engine.cpus: cpus '0-' must be how many"},
     {"trian = { };", "1: trian: unknown group"},
     {"train = 5;", "1: train: wants a group"},
     {"batch = 5;", "1: batch: unknown group"},

@@ -135,7 +135,7 @@ START_TEST(the_help_scrolls_and_comes_back)
     replay_keys(&replay, "R?");
     char *top = replay_screen(&replay, 24, 80, true);
     ck_assert_ptr_nonnull(strstr(top, "To start with"));
-    ck_assert_ptr_nonnull(strstr(top, ">           device: it trains now"));
+    ck_assert_ptr_nonnull(strstr(top, "> !         device: it trains now; others"));
     ck_assert_ptr_nonnull(strstr(top, "1.8x #12    run: speed-up against run 12"));
     replay_keys(&replay, "<PageDown>");
     char *keys = replay_screen(&replay, 24, 80, true);

@@ -418,6 +418,15 @@ def main():
     recorder.hear()
     recorder.save(folder, 'sensors')
 
+    # A machine that others use, too.
+    recorder = Recorder(cpus=1, gpus=3)
+    recorder.engine.use('cuda:1', (4711, 'kim', 61, 0.97, 'python train.py --data imagenet', None),
+                        (815, None, None, None, None, "hidden here: another user's or container's"))
+    recorder.engine.use('cuda:2', (4242, 'me', 2, 0.02, 'dpartui-engine', None))
+    recorder.connect()
+    recorder.show_all()
+    recorder.save(folder, 'shared')
+
     recorder = Recorder(cpus=2, gpus=4)
     recorder.train(dict(EIGHT, devices='cuda:0-3', batch=1024), 7)
     recorder.engine.step(60)
