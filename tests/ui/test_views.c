@@ -88,6 +88,8 @@ static const struct {
     {"runs-queue", "runs", "RKK", LINK_UP},
     {"runs-delete", "runs", "R<Down><Down><Down><Down>X", LINK_UP},
     {"runs-lost", "runs", "R", LINK_LOST},
+    {"differences", "runs", "R/run=4<Enter> /run=18<Enter>d", LINK_UP},
+    {"differences-end", "runs", "R/run=7<Enter> /run=20<Enter>d<End>", LINK_UP},
     {"runs-300", "300", "R<Down><Down><Down><Down><Down><Down><Down><Down><Down><Down>", LINK_UP},
     {"run-running", "runs", "R<Down><Down><Enter>", LINK_UP},
     {"run-end", "runs", "R<Down><Down><Enter><End>", LINK_UP},

@@ -4,6 +4,7 @@ libui_a_SOURCES += \
 	%D%/device_parts.c %D%/device_parts.h \
 	%D%/devices.c %D%/devices.h \
 	%D%/form.c %D%/form.h \
+	%D%/pair.c %D%/pair.h \
 	%D%/panel.c %D%/panel.h \
 	%D%/run_cells.c %D%/run_cells.h \
 	%D%/runs.c %D%/runs.h \
