@@ -15,6 +15,7 @@ const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"screen.canvas", VALUE_TEXT, "DPARTUI_CANVAS"},
     {"screen.load", VALUE_TEXT, "DPARTUI_LOAD"},
     {"screen.mouse", VALUE_BOOL, "DPARTUI_MOUSE"},
+    {"screen.columns", VALUE_WORDS, "DPARTUI_COLUMNS"},
     {"train.model", VALUE_FILE, "DPARTUI_MODEL"},
     {"train.data", VALUE_FILE, "DPARTUI_DATA"},
     {"train.data_dir", VALUE_FILE, "DPARTUI_DATA_DIR"},

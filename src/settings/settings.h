@@ -16,7 +16,7 @@
  * $XDG_CONFIG_HOME/dpartui, environment.
  */
 
-enum { SETTINGS_KEYS = 55 };
+enum { SETTINGS_KEYS = 56 };
 
 struct settings {
     struct spec spec; /* what a run starts from; not yet validated as a whole */

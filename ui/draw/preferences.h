@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "ui/draw/columns.h"
 
 /*
  * How the user wants the screen: the group `screen` of the configuration. The workbench holds one
@@ -26,7 +27,8 @@ struct preferences {
     enum background background;
     enum canvas_kind canvas;
     enum load_style load;
-    bool mouse; /* the terminal's own selection needs Shift then */
+    struct run_columns columns; /* of the page of all runs */
+    bool mouse;                 /* the terminal's own selection needs Shift then */
 };
 
 /* The built-in ones. */
@@ -37,7 +39,8 @@ void preferences_init(struct preferences *preferences);
  * switch takes "no" and "yes". NULL: there is no such preference.
  */
 const char *const *preferences_words(const char *name);
-/* Set one from its word. ERROR_USAGE names what is accepted. */
+/* Set one from its word, or "columns" from a list of words (ui/draw/columns.h). ERROR_USAGE names
+ * what is accepted. */
 bool preferences_set(struct preferences *preferences, const char *name, const char *value,
                      struct error *err);
 /* Its word now; NULL: there is no such preference. */

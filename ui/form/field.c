@@ -131,6 +131,7 @@ static const struct field fields[] = {
     {"canvas", "what curves are drawn with; auto: the finest that the characters allow", STEP_WORDS,
      NULL},
     {"load", "load of the devices: as a bar, a curve or a number", STEP_WORDS, NULL},
+    {"columns", "of the runs page, in this order: run model data devices acc...", STEP_NOT, NULL},
     {"mouse", "clicks and the wheel; to select text, hold Shift then", STEP_WORDS, NULL},
 };
 

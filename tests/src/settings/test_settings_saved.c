@@ -88,6 +88,7 @@ START_TEST(everything_can_be_saved)
         {"screen.canvas", "quadrant"},
         {"screen.load", "number"},
         {"screen.mouse", "yes"},
+        {"screen.columns", "note,run,s/epoch"},
         {"train.model", "/a \"b\" \\c/\xc3\xa9\x01.conf"},
         {"train.data", "random:1000x5"},
         {"train.data_dir", "/srv/@include \"x\""},
