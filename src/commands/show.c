@@ -20,9 +20,10 @@
 #include "output/timeline.h"
 #include "runs/epoch_table.h"
 #include "runs/json.h"
+#include "runs/pair.h"
 #include "runs/source.h"
 
-/* A run with all that defines it, where it ran, and all that it gave. */
+/* A run with all that defines it, where it ran, and all that it gave; or two side by side. */
 
 static void print_setting(const json_t *spec, const char *key)
 {
@@ -275,6 +276,37 @@ static bool print_all(const struct run_view *view, struct error *err)
     return stream_close(&out, ok, err);
 }
 
+static const struct option options[] = {
+    OPTION_PROFILE("only where the time went, if it was trained with --profile"),
+    {"svg-step", OPTION_VALUE, "FILE", "draw the stages of a pipeline in its last step, as SVG"},
+    OPTION_JSON,
+    OPTIONS_END};
+
+/* Two runs side by side, each without its rows. */
+static bool show_pair(struct run_source *source, const struct invocation *invocation,
+                      struct error *err)
+{
+    const json_t *heads[2];
+    struct run_view views[2];
+    long numbers[2];
+    int count = 0;
+    bool ok = true;
+    for (size_t i = 0; i < sizeof options / sizeof *options && options[i].name; i++)
+        if (strcmp(options[i].name, "json") != 0 && invocation_has(invocation, options[i].name))
+            return error_set(err, ERROR_USAGE, "--%s is about one run", options[i].name);
+    for (; ok && count < 2; count += ok) {
+        ok = run_number_parse(invocation->arguments[count], &numbers[count], err) &&
+             run_source_view(source, numbers[count], &views[count], err);
+        heads[count] = ok ? views[count].head : NULL;
+    }
+    if (ok)
+        ok = invocation_has(invocation, "json") ? run_pair_print_json(heads, err)
+                                                : run_pair_print(heads, err);
+    while (count > 0)
+        run_view_free(&views[--count]);
+    return ok;
+}
+
 static bool run(struct invocation *invocation, struct error *err)
 {
     struct run_source source;
@@ -282,8 +314,10 @@ static bool run(struct invocation *invocation, struct error *err)
     long number;
     if (!run_number_parse(invocation->arguments[0], &number, err) || !run_source_open(&source, err))
         return false;
-    bool ok = run_source_view(&source, number, &view, err);
-    if (ok) {
+    bool pair = invocation->argument_count == 2;
+    bool ok =
+        pair ? show_pair(&source, invocation, err) : run_source_view(&source, number, &view, err);
+    if (ok && !pair) {
         const char *svg = invocation_value(invocation, "svg-step");
         ok = svg                                     ? write_step(view.head, svg, err)
              : invocation_has(invocation, "profile") ? print_profile(view.head, invocation, err)
@@ -295,19 +329,13 @@ static bool run(struct invocation *invocation, struct error *err)
     return ok;
 }
 
-static const struct option options[] = {
-    OPTION_PROFILE("only where the time went, if it was trained with --profile"),
-    {"svg-step", OPTION_VALUE, "FILE", "draw the stages of a pipeline in its last step, as SVG"},
-    OPTION_JSON,
-    OPTIONS_END};
-
 const struct command command_show = {
     .name = "show",
     .place = PLACE_THERE,
-    .arguments = "RUN",
+    .arguments = "RUN...",
     .argument_min = 1,
-    .argument_max = 1,
-    .summary = "Show a run, epoch by epoch",
+    .argument_max = 2,
+    .summary = "Show a run, epoch by epoch, or how two differ",
     .options = options,
     .run = run,
 };

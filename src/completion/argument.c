@@ -118,7 +118,7 @@ bool argument_of_command(const struct command *command, size_t index, struct arg
     }
     size_t length = at ? strcspn(at, " ") : 0;
     bool many = length > 3 && strncmp(at + length - 3, "...", 3) == 0;
-    if (!at || (left > 0 && !(many && index < REPEATED)))
+    if (!at || (left > 0 && !(many && index < REPEATED && index < (size_t)command->argument_max)))
         return false;
     snprintf(out->name, sizeof out->name, "%.*s", (int)(many ? length - 3 : length), at);
     find(out, command->live_run);

@@ -15,16 +15,37 @@
 /* No honest configuration comes near this; it bounds what a wrong file can cost. */
 #define FILE_LIMIT ((size_t)1 << 20)
 
+/* ["run", "model"] as "run,model". */
+static char *words_text(const config_setting_t *setting, struct error *err)
+{
+    struct text words = TEXT_INIT;
+    for (int i = 0; i < config_setting_length(setting); i++) {
+        const char *word = config_setting_get_string_elem(setting, i);
+        if (!word) {
+            error_set(err, ERROR_USAGE, "wants words in quotes");
+            text_free(&words);
+            return NULL;
+        }
+        text_printf(&words, "%s%s", i > 0 ? "," : "", word);
+    }
+    return error_if_null(text_take(&words), err, "configuration");
+}
+
 /* The value in the text form of spec_set; NULL with *err when it has the wrong type. */
 static char *value_text(const config_setting_t *setting, enum value_kind kind, struct error *err)
 {
     static const char *const wanted[] = {
-        [VALUE_TEXT] = "text in quotes",  [VALUE_FILE] = "text in quotes",
-        [VALUE_WHOLE] = "a whole number", [VALUE_NUMBER] = "a number",
-        [VALUE_BOOL] = "true or false",   [VALUE_COUNTS] = "a whole number, or text in quotes",
+        [VALUE_TEXT] = "text in quotes",
+        [VALUE_FILE] = "text in quotes",
+        [VALUE_WHOLE] = "a whole number",
+        [VALUE_NUMBER] = "a number",
+        [VALUE_WORDS] = "an array of words in quotes",
+        [VALUE_BOOL] = "true or false",
+        [VALUE_COUNTS] = "a whole number, or text in quotes",
     };
     int type = config_setting_type(setting);
-    bool is_text = kind == VALUE_TEXT || kind == VALUE_FILE || kind == VALUE_COUNTS;
+    bool is_text =
+        kind == VALUE_TEXT || kind == VALUE_FILE || kind == VALUE_COUNTS || kind == VALUE_WORDS;
     bool takes_whole = kind == VALUE_WHOLE || kind == VALUE_NUMBER || kind == VALUE_COUNTS;
     char *text = NULL;
     if (is_text && type == CONFIG_TYPE_STRING) {
@@ -34,6 +55,8 @@ static char *value_text(const config_setting_t *setting, enum value_kind kind, s
             text = path_join(home, string + 2);
         else
             text = strdup(string);
+    } else if (kind == VALUE_WORDS && (type == CONFIG_TYPE_ARRAY || type == CONFIG_TYPE_LIST)) {
+        return words_text(setting, err);
     } else if (takes_whole && (type == CONFIG_TYPE_INT || type == CONFIG_TYPE_INT64)) {
         text = text_format("%lld", config_setting_get_int64(setting));
     } else if (kind == VALUE_NUMBER && type == CONFIG_TYPE_FLOAT) {

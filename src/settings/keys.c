@@ -18,6 +18,7 @@ const struct settings_key settings_keys[SETTINGS_KEYS] = {
     {"screen.y_axis", VALUE_TEXT, "DPARTUI_Y_AXIS"},
     {"screen.smoothing", VALUE_TEXT, "DPARTUI_SMOOTHING"},
     {"screen.mouse", VALUE_BOOL, "DPARTUI_MOUSE"},
+    {"screen.columns", VALUE_WORDS, "DPARTUI_COLUMNS"},
     {"train.model", VALUE_FILE, "DPARTUI_MODEL"},
     {"train.data", VALUE_FILE, "DPARTUI_DATA"},
     {"train.data_dir", VALUE_FILE, "DPARTUI_DATA_DIR"},

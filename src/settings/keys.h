@@ -9,7 +9,8 @@
  * preferences_set. */
 enum value_kind {
     VALUE_TEXT,
-    VALUE_FILE, /* text that may name a file or folder; "~/" stands for the home directory */
+    VALUE_FILE,  /* text that may name a file or folder; "~/" stands for the home directory */
+    VALUE_WORDS, /* text, or an array of texts */
     VALUE_WHOLE,
     VALUE_COUNTS, /* a whole number, or text: several, or a word */
     VALUE_NUMBER, /* 1 is as good as 1.0 */

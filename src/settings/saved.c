@@ -110,6 +110,7 @@ static void put_value(struct text *out, enum value_kind kind, const char *value)
     switch (kind) {
     case VALUE_TEXT:
     case VALUE_FILE:
+    case VALUE_WORDS:
         put_string(out, value);
         break;
     case VALUE_COUNTS:

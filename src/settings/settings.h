@@ -16,7 +16,7 @@
  * $XDG_CONFIG_HOME/dpartui, environment.
  */
 
-enum { SETTINGS_KEYS = 59 };
+enum { SETTINGS_KEYS = 60 };
 enum { SETTINGS_ENGINE_KEYS = 2 }; /* of settings/engine.c */
 
 struct settings {

@@ -4,6 +4,7 @@ libspec_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libspec_a_SOURCES = \
 	%D%/data.h \
 	%D%/device_list.c %D%/device_list.h \
+	%D%/difference.c %D%/difference.h \
 	%D%/fields.c %D%/fields.h \
 	%D%/fill.c %D%/fill.h \
 	%D%/gpu_use.h \

@@ -224,14 +224,15 @@ class Bash(Case):
         self.check("dpartui stop --now ", "3", "2")
         self.check("dpartui stop -- ", "3", "2")
         self.check("dpartui stop -- --")
-        self.check("dpartui show 1 ")
+        self.check("dpartui show 1 ", "3", "2", "1")
+        self.check("dpartui show 1 2 ")
         self.check("dpartui runs ", "delete", "note", "repair", "tag")
         self.check("dpartui runs tag ", "3", "2", "1")
         self.check("dpartui runs --status inter", "interrupted")
         self.check("dpartui runs --sort sp", "speed")
         self.check("dpartui export 1 ", "3", "2", "1")
         self.check("dpartui export --figure test", "test_acc", "test_loss")
-        self.check("dpartui show --json 1 ")
+        self.check("dpartui show --json 1 2 ")
         self.check("dpartui show ", *[f"{n}  {RUNS[n]}" for n in RUNS], tabs=2)
         self.check_run("dpartui show --json 2", "show", "--json", "2")
 
@@ -323,7 +324,7 @@ class Zsh(Case):
         self.check("dpartui show ", "3", "2", "1")
         self.check("dpartui stop --now ", "3", "2")
         self.check("dpartui stop -- ", "3", "2")
-        self.check("dpartui show 1 ", "--help", "--host", "--json", "--profile", "--svg-step", "--version", "-h")
+        self.check("dpartui show 1 2 ", "--help", "--host", "--json", "--profile", "--svg-step", "--version", "-h")
         self.check("dpartui --host gpu1 tra", "train")
         self.check("dpartui --host=gpu1 stop --no", "--now")
         self.check("dpartui show --host ", "local")
@@ -405,7 +406,7 @@ class Fish(Case):
             "dpartui show --host ": ["local"],
             "dpartui --host=gpu1 stop --no": ["--now"],
             "dpartui stop -- ": ["2", "3"],
-            "dpartui show 1 ": [],
+            "dpartui show 1 2 ": [],
             "dpartui engine st": ["start", "stop", "status"],
             "dpartui --charset a": ["ascii", "auto"],
             "dpartui model --batch 64 re": ["resnet18"],

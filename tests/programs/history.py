@@ -282,6 +282,25 @@ class Runs(Case):
         self.assertAlmostEqual(float(found[1]) / noise, 1, 1)
         self.assertFalse(self.good_json("engine", "status")["running"])
 
+    def test_two_runs_are_shown_side_by_side(self):
+        self.train("--epochs", "2", "--note", "first")
+        self.train("--epochs", "1", "--lr", "0.5", "--devices", "cpu:0-1")
+        shown = self.good("show", "2", "1")
+        self.assertRegex(shown, r"(?m)^ +RUN 2 +RUN 1$")
+        self.assertRegex(shown, r"(?m)^epochs done +1 +2$")
+        self.assertRegex(shown, r"(?m)^lr +0\.5 +0\.1$")
+        self.assertRegex(shown, r"(?m)^devices +cpu:0-1 +cpu:0$")
+        self.assertNotIn("momentum", shown)
+        pair = self.good_json("show", "2", "1")
+        self.assertEqual(pair["runs"], [2, 1])
+        self.assertEqual(pair["results"]["epochs_done"], [1, 2])
+        self.assertEqual(pair["settings"]["lr"], [0.5, 0.1])
+        self.assertNotIn("momentum", pair["settings"])
+        self.assertIn("all settings are the same", self.good("show", "1", "1"))
+        self.bad(2, "show", "1", "2", "--profile")
+        self.bad(1, "show", "1", "9")
+        self.bad(2, "show", "1", "2", "1")
+
     def test_a_store_that_cannot_be_read(self):
         self.assertEqual(self.numbers(), [])
         os.makedirs(self.path("data/dpartui"))

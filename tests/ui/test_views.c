@@ -47,7 +47,7 @@ static const struct {
     {"settings-open", "idle", "S", LINK_UP},
     {"settings-changed", "idle", "S<Down><Down>+<Down><Down>++<End>+", LINK_UP},
     {"settings-wrong", "idle",
-     "S<Down><Down><Down><Down><Down><Down><Down>"
+     "S<Down><Down><Down><Down><Down><Down><Down><Down>"
      "<Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Down><Enter>0<Enter>",
      LINK_UP},
     {"settings-leave", "idle", "S<Down><Down>+qq", LINK_UP},
@@ -94,7 +94,12 @@ static const struct {
     {"runs-no-match", "runs", "R/nothing like this", LINK_UP},
     {"runs-queue", "runs", "RKK", LINK_UP},
     {"runs-delete", "runs", "R<Down><Down><Down><Down>X", LINK_UP},
+    {"runs-columns", "runs",
+     "S<Down><Down><Down><Down><Down><Down><Down><Enter>acc run model note rows<Enter>Roo",
+     LINK_UP},
     {"runs-lost", "runs", "R", LINK_LOST},
+    {"differences", "runs", "R/run=4<Enter> /run=18<Enter>d", LINK_UP},
+    {"differences-end", "runs", "R/run=7<Enter> /run=20<Enter>d<End>", LINK_UP},
     {"runs-300", "300", "R<Down><Down><Down><Down><Down><Down><Down><Down><Down><Down>", LINK_UP},
     {"run-running", "runs", "R<Down><Down><Enter>", LINK_UP},
     {"run-end", "runs", "R<Down><Down><Enter><End>", LINK_UP},

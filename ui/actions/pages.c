@@ -3,6 +3,7 @@
 
 #include "ui/form/devices.h"
 #include "ui/keys/walk.h"
+#include "ui/panels/pair.h"
 #include "ui/views/device.h"
 #include "ui/views/help.h"
 #include "ui/views/views.h"
@@ -45,6 +46,12 @@ bool help_act(struct ui *ui, enum action action)
         return false;
     ui->line = list_move(ui->line, down - page + 1, page, action);
     return true;
+}
+
+bool differences_act(struct ui *ui, enum action action)
+{
+    int below = panel_pair_lines(ui) - (ui->rows - 3);
+    return walk_page(ui, below > 0 ? below : 0, action);
 }
 
 bool hosts_can(const struct ui *ui, enum action action)

@@ -107,7 +107,7 @@ static void sort(struct ui *ui, bool other_way)
     if (other_way)
         ui->list.ascending = !ui->list.ascending;
     else
-        run_list_next_column(&ui->list);
+        run_list_next_column(&ui->list, &ui->preferences.columns);
     run_list_refresh(ui);
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "spec/json.h"
 #include "ui/actions/chosen/delete.h"
+#include "ui/actions/chosen/differences.h"
 #include "ui/actions/chosen/export.h"
 #include "ui/actions/chosen/tags.h"
 #include "ui/actions/resume.h"
@@ -57,6 +58,8 @@ bool runs_can(const struct ui *ui, enum action action)
         return selected != NULL;
     case ACTION_MARK:
         return selected && selected->status != RUN_QUEUED;
+    case ACTION_DIFFERENCES:
+        return differences_can(ui);
     case ACTION_DELETE:
         return ui->link == LINK_UP && delete_can(ui);
     case ACTION_RESUME:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/actions/views.h"
 
+#include "ui/actions/chosen/differences.h"
 #include "ui/actions/compare.h"
 #include "ui/actions/confusion.h"
 #include "ui/actions/dashboard.h"
@@ -17,6 +18,7 @@ const struct view_actions *view_actions(enum view_id view)
         [VIEW_RUNS] = {run_list_can, run_list_act, run_list_pick, run_list_refresh, NULL},
         [VIEW_RUN] = {NULL, run_details_act, NULL, run_details_ask, NULL},
         [VIEW_CONFUSION] = {confusion_can, confusion_act, NULL, confusion_opened, NULL},
+        [VIEW_DIFFERENCES] = {NULL, differences_act, NULL, differences_opened, NULL},
         [VIEW_COMPARE] = {compare_can, compare_act, compare_pick, compare_opened, NULL},
         [VIEW_LOG] = {NULL, log_act, NULL, log_opened, NULL},
         [VIEW_SETTINGS] = {settings_can, settings_act, NULL, settings_opened, settings_left},
@@ -30,7 +32,8 @@ const struct view_actions *view_actions(enum view_id view)
 /* Coming back from these leads to where they were opened; from the others to the dashboard. */
 static bool is_nested(enum view_id view)
 {
-    return view == VIEW_RUN || view == VIEW_CONFUSION || view == VIEW_DEVICE || view == VIEW_HELP;
+    return view == VIEW_RUN || view == VIEW_CONFUSION || view == VIEW_DIFFERENCES ||
+           view == VIEW_DEVICE || view == VIEW_HELP;
 }
 
 static void show(struct ui *ui, enum view_id view)

@@ -328,7 +328,8 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         export_answered(ui, result, NULL);
         break;
     case REQUEST_SHOW:
-        ok = state_show(&ui->state, result, &err) && details_show(&ui->details, result, &err);
+        ok = state_show(&ui->state, result, &err) && details_show(&ui->details, result, &err) &&
+             run_pair_show(&ui->pair, result, &err);
         break;
     case REQUEST_CHECK:
         form_checked(ui, result, NULL);

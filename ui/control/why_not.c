@@ -10,11 +10,15 @@ bool runs_say_why_not(struct ui *ui, enum action action)
     bool needs_engine = controls || action == ACTION_NOTE || action == ACTION_DELETE ||
                         action == ACTION_CONFUSION || action == ACTION_COPY ||
                         action == ACTION_EARLIER || action == ACTION_LATER ||
-                        action == ACTION_TAGS || action == ACTION_RESUME || action == ACTION_EXPORT;
+                        action == ACTION_TAGS || action == ACTION_RESUME ||
+                        action == ACTION_EXPORT || action == ACTION_DIFFERENCES;
     if (action == ACTION_START || (needs_engine && ui->link != LINK_UP))
         ui_say(ui, true, "there is no engine that could do that");
     else if (action == ACTION_DELETE && ui_runs_chosen(ui).count > 1)
         ui_say(ui, false, "none of the marked runs has ended: stop them first");
+    else if (action == ACTION_DIFFERENCES)
+        ui_say(ui, false, "mark two runs, or one and select another: %d are marked",
+               ui->mark_count);
     else if (!run &&
              ((needs_engine && !controls) || action == ACTION_MARK || action == ACTION_DETAILS))
         ui_say(ui, false, "no run is selected");

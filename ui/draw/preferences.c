@@ -111,6 +111,8 @@ bool preferences_set(struct preferences *preferences, const char *name, const ch
 {
     size_t at = find(name);
     struct text accepted = TEXT_INIT;
+    if (strcmp(name, "columns") == 0)
+        return run_columns_set(&preferences->columns, value, err);
     if (at == COUNT)
         return error_set(err, ERROR_USAGE, "there is no preference '%.60s'", name);
     for (int i = 0; table[at].words[i]; i++) {
@@ -130,5 +132,7 @@ bool preferences_set(struct preferences *preferences, const char *name, const ch
 const char *preferences_get(const struct preferences *preferences, const char *name)
 {
     size_t at = find(name);
+    if (strcmp(name, "columns") == 0)
+        return run_columns_text(&preferences->columns);
     return at < COUNT ? table[at].words[word_of(preferences, at)] : NULL;
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "ui/draw/columns.h"
 
 /*
  * How the user wants the screen: the group `screen` of the configuration. The workbench holds one
@@ -35,7 +36,8 @@ struct preferences {
     enum x_axis x_axis;
     enum y_axis y_axis;
     enum smoothing smoothing;
-    bool mouse; /* the terminal's own selection needs Shift then */
+    struct run_columns columns; /* of the page of all runs */
+    bool mouse;                 /* the terminal's own selection needs Shift then */
 };
 
 /* The built-in ones. */
@@ -46,7 +48,8 @@ void preferences_init(struct preferences *preferences);
  * switch takes "no" and "yes". NULL: there is no such preference.
  */
 const char *const *preferences_words(const char *name);
-/* Set one from its word. ERROR_USAGE names what is accepted. */
+/* Set one from its word, or "columns" from a list of words (ui/draw/columns.h). ERROR_USAGE names
+ * what is accepted. */
 bool preferences_set(struct preferences *preferences, const char *name, const char *value,
                      struct error *err);
 /* Its word now; NULL: there is no such preference. */

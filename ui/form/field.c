@@ -136,6 +136,7 @@ static const struct field fields[] = {
     {"x-axis", "of the chart: epochs, steps, or seconds of training", STEP_WORDS, NULL},
     {"y-axis", "of the chart: linear, or logarithmic but for accuracies", STEP_WORDS, NULL},
     {"smoothing", "of the curves on the chart, over their last points", STEP_WORDS, NULL},
+    {"columns", "of the runs page, in this order: run model data devices acc...", STEP_NOT, NULL},
     {"mouse", "clicks and the wheel; to select text, hold Shift then", STEP_WORDS, NULL},
 };
 

@@ -67,6 +67,8 @@ static const struct action_entry table[] = {
           "runs: tags of the marked ones or of this one", 'T'),
     ENTRY(ACTION_EXPORT, "export", CONTEXT_RUN_LIST | CONTEXT_RUN, 0, "export",
           "runs: epochs of the marked ones or this one as CSV", 'E'),
+    ENTRY(ACTION_DIFFERENCES, "differences", CONTEXT_RUNS | CONTEXT_RUN_LIST, 4, "differences",
+          "runs: two side by side: marked ones, or with this", 'd'),
     ENTRY(ACTION_FILTER, "filter", CONTEXT_RUN_LIST | CONTEXT_LOG, 2, "filter",
           "runs, log: show only lines with a word", '/'),
     ENTRY(ACTION_SORT, "sort", CONTEXT_RUN_LIST, 3, "sort", "runs: sort by the next column", 'o'),

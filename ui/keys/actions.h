@@ -38,6 +38,7 @@ enum action {
     ACTION_NOTE,
     ACTION_TAGS,
     ACTION_EXPORT,
+    ACTION_DIFFERENCES,
     ACTION_FILTER,
     ACTION_SORT,
     ACTION_REVERSE,
@@ -119,9 +120,10 @@ enum context {
     CONTEXT_HELP = 1 << 10,
     CONTEXT_CONFUSION = 1 << 14, /* of a run */
     CONTEXT_HOSTS = 1 << 15,
+    CONTEXT_DIFFERENCES = 1 << 16, /* of two runs */
     CONTEXT_VIEWS = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_CONFUSION |
                     CONTEXT_COMPARE | CONTEXT_LOG | CONTEXT_SETTINGS | CONTEXT_DEVICE |
-                    CONTEXT_HELP | CONTEXT_HOSTS,
+                    CONTEXT_HELP | CONTEXT_HOSTS | CONTEXT_DIFFERENCES,
     /* On top of a view */
     CONTEXT_PROMPT = 1 << 11,   /* typing a value: other keys are text */
     CONTEXT_PALETTE = 1 << 12,  /* typing the name of an action; also CONTEXT_PROMPT */

@@ -5,6 +5,7 @@ libui_a_SOURCES += \
 	%D%/devices.c %D%/devices.h \
 	%D%/form.c %D%/form.h \
 	%D%/outlook.c %D%/outlook.h \
+	%D%/pair.c %D%/pair.h \
 	%D%/panel.c %D%/panel.h \
 	%D%/run_cells.c %D%/run_cells.h \
 	%D%/run_curves.c %D%/run_curves.h \

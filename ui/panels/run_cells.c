@@ -91,8 +91,6 @@ static enum style number_cell(const struct ui *ui, const struct state_run *run, 
                                                                       : STYLE_NORMAL;
 }
 
-enum { RUN_WORDS = 800 }; /* bytes of all tags and the note, each '#' counted */
-
 /* A run's tags, each after a '#', and its note; returns how long that is. */
 static int run_words(const struct state_run *run, char *buffer, size_t size)
 {
@@ -137,9 +135,8 @@ static const char *figure_of(const struct state_run *run, enum run_column column
     }
 }
 
-/* One run in one column: the text into `buffer`, and its style. */
-static enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_column column,
-                           char *buffer, size_t size)
+enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_column column,
+                    char *buffer, size_t size)
 {
     struct figure f;
     switch (column) {

@@ -3,6 +3,11 @@
 
 #include "ui/panels/panel.h"
 
+enum { RUN_WORDS = 800 }; /* bytes of all tags and the note, each '#' counted */
+
+/* One run in one column: the text into `buffer`, of at most RUN_WORDS, and its style. */
+enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_column column,
+                    char *buffer, size_t size);
 /* A line of a list of runs: all its columns that have a place. */
 void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
              const struct list_column *columns, const struct column_place *places,

@@ -47,6 +47,7 @@ void ui_free(struct ui *ui)
     form_free(&ui->form);
     run_list_free(&ui->list);
     details_free(&ui->details);
+    run_pair_free(&ui->pair);
     json_decref(ui->evaluation.answer);
     run_export_end(&ui->exported);
     sweep_free(&ui->compare.sweep);

@@ -21,6 +21,7 @@
 #include "ui/session/settings_source.h"
 #include "ui/session/view.h"
 #include "ui/state/details.h"
+#include "ui/state/pair.h"
 #include "ui/state/run_list.h"
 #include "ui/state/state.h"
 
@@ -67,6 +68,7 @@ struct ui {
     struct run_list list;
     unsigned long bases_version; /* of the runs, when their bases were found */
     struct run_details details;  /* of the run whose details were opened last */
+    struct run_pair pair;        /* that are shown side by side */
     struct log_choice log;
     struct compare_choice compare;
     struct evaluation evaluation;

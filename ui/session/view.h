@@ -14,6 +14,7 @@
     X(VIEW_RUNS, runs, "Runs", CONTEXT_RUN_LIST, ACTION_VIEW_RUNS)                                 \
     X(VIEW_RUN, run, "Run", CONTEXT_RUN, ACTION_NONE)                                              \
     X(VIEW_CONFUSION, confusion, "Confusion", CONTEXT_CONFUSION, ACTION_CONFUSION)                 \
+    X(VIEW_DIFFERENCES, differences, "Differences", CONTEXT_DIFFERENCES, ACTION_DIFFERENCES)       \
     X(VIEW_COMPARE, compare, "Compare", CONTEXT_COMPARE, ACTION_VIEW_COMPARE)                      \
     X(VIEW_LOG, log, "Log", CONTEXT_LOG, ACTION_VIEW_LOG)                                          \
     X(VIEW_SETTINGS, settings, "Settings", CONTEXT_SETTINGS, ACTION_VIEW_SETTINGS)                 \

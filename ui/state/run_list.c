@@ -191,12 +191,24 @@ static bool is_time(enum run_column column)
     return column == RUN_COLUMN_NUMBER || column == RUN_COLUMN_STARTED;
 }
 
-void run_list_next_column(struct run_list *list)
+void run_list_sort(struct run_list *list, enum run_column column)
 {
-    list->column = (enum run_column)((list->column + 1) % RUN_COLUMNS);
+    list->column = column;
     /* The least time and what is running come first; otherwise the highest values. */
     list->ascending = is_text(list->column) || list->column == RUN_COLUMN_S_PER_EPOCH ||
                       list->column == RUN_COLUMN_STATUS || list->column == RUN_COLUMN_DEVICES;
+}
+
+void run_list_next_column(struct run_list *list, const struct run_columns *shown)
+{
+    int at = 0;
+    if (shown->count == 0) {
+        run_list_sort(list, (enum run_column)((list->column + 1) % RUN_COLUMNS));
+        return;
+    }
+    while (at < shown->count && shown->column[at] != list->column)
+        at++;
+    run_list_sort(list, shown->column[at < shown->count ? (at + 1) % shown->count : 0]);
 }
 
 const char *run_list_direction(const struct run_list *list)

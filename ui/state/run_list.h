@@ -4,31 +4,9 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "ui/draw/columns.h"
 #include "ui/state/run_filter.h"
 #include "ui/state/state.h"
-
-/* What a list of runs can say of each, and be sorted by. */
-enum run_column {
-    RUN_COLUMN_NUMBER,
-    RUN_COLUMN_MODEL,
-    RUN_COLUMN_DATA,
-    RUN_COLUMN_ROWS,
-    RUN_COLUMN_DEVICES,
-    RUN_COLUMN_BATCH,
-    RUN_COLUMN_LR,
-    RUN_COLUMN_EPOCHS,
-    RUN_COLUMN_TEST_ACC,
-    RUN_COLUMN_BEST_ACC,
-    RUN_COLUMN_S_PER_EPOCH,
-    RUN_COLUMN_SPEED,
-    RUN_COLUMN_SPEED_UP,
-    RUN_COLUMN_STATUS,
-    RUN_COLUMN_STARTED,
-    RUN_COLUMN_SPLIT,
-    RUN_COLUMN_SYNC,
-    RUN_COLUMN_NOTE,
-    RUN_COLUMNS
-};
 
 /* Which runs are listed, and in which order. All zero: all of them, the newest first. */
 struct run_list {
@@ -58,8 +36,10 @@ int run_list_find(const struct run_list *list, const struct state *state, long r
 /* The run in a line; NULL outside. */
 const struct state_run *run_list_run(const struct run_list *list, const struct state *state,
                                      int line);
-/* The next column to sort by, in the direction that shows the best or newest first. */
-void run_list_next_column(struct run_list *list);
+/* Sort by a column, in the direction that shows the best or newest first. */
+void run_list_sort(struct run_list *list, enum run_column column);
+/* By the next of those that are shown. */
+void run_list_next_column(struct run_list *list, const struct run_columns *shown);
 /* How the lines are sorted, in words: "highest first". */
 const char *run_list_direction(const struct run_list *list);
 void run_list_free(struct run_list *list);

@@ -4,6 +4,7 @@ libui_a_SOURCES += \
 	%D%/confusion_sections.c %D%/confusion_sections.h \
 	%D%/dashboard.c %D%/dashboard.h \
 	%D%/device.c %D%/device.h \
+	%D%/differences.c \
 	%D%/help.c %D%/help.h \
 	%D%/hosts.c \
 	%D%/log.c %D%/log.h \

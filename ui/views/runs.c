@@ -20,10 +20,10 @@ enum {
 
 static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_NUMBER] = {"run", 5, 7, true, 0},
-    [RUN_COLUMN_MODEL] = {"model", 8, 12, false, 6},
+    [RUN_COLUMN_MODEL] = {"model", 8, 12, false, 2},
     [RUN_COLUMN_DATA] = {"data", 8, 13, false, 9},
     [RUN_COLUMN_ROWS] = {"rows", 8, 11, true, 3},
-    [RUN_COLUMN_DEVICES] = {"devices", 7, 12, false, 2},
+    [RUN_COLUMN_DEVICES] = {"devices", 7, 12, false, 1},
     [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 3},
     [RUN_COLUMN_LR] = {"lr", 5, 7, true, 4},
     [RUN_COLUMN_EPOCHS] = {"epochs", 6, 7, true, 5},
@@ -101,11 +101,33 @@ static void choose_columns(const struct ui *ui, struct list_column *chosen, char
     const struct run_list *list = &ui->list;
     struct list_column *sorted = &chosen[list->column];
     run_columns_choose(ui, columns, chosen);
+    if (ui->preferences.columns.count > 0)
+        chosen[RUN_COLUMN_ROWS] = columns[RUN_COLUMN_ROWS];
     snprintf(title, size, "%s %c", sorted->title, list->ascending ? '^' : 'v');
     sorted->title = title;
     sorted->drop = 0;
     if (sorted->width < (int)strlen(title))
         sorted->width = (int)strlen(title);
+}
+
+/* The places of the chosen columns in the order that the user wants. */
+static void place_columns(const struct ui *ui, const struct list_column *chosen, int width,
+                          struct column_place *places)
+{
+    const struct run_columns *wanted = &ui->preferences.columns;
+    struct list_column ordered[RUN_COLUMNS];
+    struct column_place placed[RUN_COLUMNS];
+    if (wanted->count == 0) {
+        columns_place(chosen, RUN_COLUMNS, width, places);
+        return;
+    }
+    for (int i = 0; i < wanted->count; i++)
+        ordered[i] = chosen[wanted->column[i]];
+    columns_place(ordered, wanted->count, width, placed);
+    for (int i = 0; i < RUN_COLUMNS; i++)
+        places[i] = (struct column_place){0, 0};
+    for (int i = 0; i < wanted->count; i++)
+        places[wanted->column[i]] = placed[i];
 }
 
 static void draw_list(const struct ui *ui, struct surface *surface, struct rect area)
@@ -117,7 +139,7 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
     int visible = area.h - HEADINGS, first = list_scroll(line, ui->list.count, visible);
     draw_summary(ui, surface, area);
     choose_columns(ui, chosen, title, sizeof title);
-    columns_place(chosen, RUN_COLUMNS, area.w, places);
+    place_columns(ui, chosen, area.w, places);
     for (int i = 0; i < RUN_COLUMNS && area.h > 1; i++)
         list_cell(surface, area, area.y + 1, &chosen[i], &places[i],
                   i == (int)ui->list.column ? STYLE_FOCUS : STYLE_LABEL, chosen[i].title);

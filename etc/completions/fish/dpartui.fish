@@ -89,7 +89,7 @@ complete -c dpartui -n __dpartui_first -a compare -d 'Train with several numbers
 complete -c dpartui -n __dpartui_first -a devices -d 'List the devices of this machine, and what uses its GPUs'
 complete -c dpartui -n __dpartui_first -a model -d 'Show a network\'s layers, parameters, FLOPs and memory'
 complete -c dpartui -n __dpartui_first -a runs -d 'List runs, or change what is kept of them'
-complete -c dpartui -n __dpartui_first -a show -d 'Show a run, epoch by epoch'
+complete -c dpartui -n __dpartui_first -a show -d 'Show a run, epoch by epoch, or how two differ'
 complete -c dpartui -n __dpartui_first -a export -d 'Write runs as a table, as JSON or as a picture'
 complete -c dpartui -n __dpartui_first -a stop -d 'Stop a run, or take it out of the queue'
 complete -c dpartui -n __dpartui_first -a check -d 'Check whether the run store and all checkpoints are whole'
@@ -416,6 +416,7 @@ complete -c dpartui -n "__dpartui_command 'show'" -l host -x -a "(__dpartui_offe
 complete -c dpartui -n "__dpartui_command 'show'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'show'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'show' 1 --svg-step --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
+complete -c dpartui -n "__dpartui_argument 'show' 2 --svg-step --host" -f -k -a "(__dpartui_offer 'runs' '' '')"
 complete -c dpartui -n "__dpartui_command 'export'" -l csv -d 'a table of the epochs; as without an option'
 complete -c dpartui -n "__dpartui_command 'export'" -l points -d 'csv: the finer curve between the epochs instead'
 complete -c dpartui -n "__dpartui_command 'export'" -l json -d 'all that is kept, an array of runs'
@@ -462,7 +463,7 @@ complete -c dpartui -n "__dpartui_command 'engine'" -s h -l help -d 'show this h
 complete -c dpartui -n "__dpartui_command 'engine'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'engine' 1 --host" -f -k -a "(__dpartui_offer '' '' '' 'start' 'stop' 'status' 'dial')"
 complete -c dpartui -n "__dpartui_command 'screen'" -l size -x -d 'of the screen; default 80x24'
-complete -c dpartui -n "__dpartui_command 'screen'" -l view -x -a "(__dpartui_offer '' '' '' 'dashboard' 'runs' 'run' 'confusion' 'compare' 'log' 'settings' 'hosts' 'device' 'help')" -d 'dashboard, runs, run, compare, log, settings, device or help'
+complete -c dpartui -n "__dpartui_command 'screen'" -l view -x -a "(__dpartui_offer '' '' '' 'dashboard' 'runs' 'run' 'confusion' 'differences' 'compare' 'log' 'settings' 'hosts' 'device' 'help')" -d 'dashboard, runs, run, compare, log, settings, device or help'
 complete -c dpartui -n "__dpartui_command 'screen'" -l keys -x -d 'pressed before, such as \'<Tab>3\''
 complete -c dpartui -n "__dpartui_command 'screen'" -l replay -x -a "(__dpartui_offer '' '*' '')" -d 'of a recorded session instead of the engine\'s state'
 complete -c dpartui -n "__dpartui_command 'screen'" -l at -x -d 'of that session; default: its end'

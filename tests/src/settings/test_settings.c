@@ -171,7 +171,8 @@ START_TEST(every_key_is_taken)
                             "};\n"
                             "screen = { charset = \"ascii\"; colour = false; mouse = true;\n"
                             "  palette = \"colour-blind\"; background = \"light\";\n"
-                            "  canvas = \"quadrant\"; load = \"number\"; };\n");
+                            "  canvas = \"quadrant\"; load = \"number\";\n"
+                            "  columns = [\"run\", \"acc\", \"note\"]; };\n");
     ck_assert_msg(settings_take_file(&settings, "test.conf", SOURCE_USER, &err), "%s", err.text);
     expect("model", "/home/somebody/nets/a.conf");
     expect("data", "random:100x5");
@@ -211,6 +212,7 @@ START_TEST(every_key_is_taken)
     ck_assert_int_eq(settings.preferences.canvas, CANVAS_QUADRANT);
     ck_assert_int_eq(settings.preferences.load, LOAD_NUMBER);
     ck_assert(settings.preferences.mouse);
+    ck_assert_str_eq(run_columns_text(&settings.preferences.columns), "run,acc,note");
 }
 END_TEST
 
@@ -239,6 +241,10 @@ static const struct {
     {"\nscreen = { charset = \"latin1\"; };", "2: screen.charset: charset 'latin1' is none of"},
     {"screen = { palette = \"pink\"; };", "1: screen.palette: palette 'pink' is none of default, "
                                           "colour-blind"},
+    {"screen = { columns = [\"run\", \"speed\"]; };",
+     "1: screen.columns: columns: 'speed' is none of default; run, model, data,"},
+    {"screen = { columns = [1, 2]; };", "1: screen.columns: wants words in quotes"},
+    {"screen = { columns = 7; };", "1: screen.columns: wants an array of words in quotes"},
     {"screen = { mouse = \"yes\"; };", "1: screen.mouse: wants true or false"},
     {"screen = { colour = \"no\"; };", "1: screen.colour: wants true or false"},
     {"keys = { begin = \"b\"; };", "1: keys.begin: there is no action 'begin'"},

@@ -169,8 +169,9 @@ END_TEST
 
 START_TEST(columns_come_one_after_the_other)
 {
+    const struct run_columns all = {.count = 0};
     for (int i = 1; i <= RUN_COLUMNS; i++) {
-        run_list_next_column(&list);
+        run_list_next_column(&list, &all);
         ck_assert_int_eq(list.column, i % RUN_COLUMNS);
         if (list.column == RUN_COLUMN_TEST_ACC)
             ck_assert_str_eq(run_list_direction(&list), "highest first");
@@ -178,6 +179,23 @@ START_TEST(columns_come_one_after_the_other)
             ck_assert_str_eq(run_list_direction(&list), "lowest first");
     }
     ck_assert_str_eq(run_list_direction(&list), "newest first");
+}
+END_TEST
+
+START_TEST(only_columns_that_are_shown_come)
+{
+    struct run_columns shown = {.count = 0};
+    struct error err = ERROR_INIT;
+    ck_assert(run_columns_set(&shown, "acc,run,s/epoch", &err));
+    run_list_next_column(&list, &shown); /* after the number */
+    ck_assert_int_eq(list.column, RUN_COLUMN_S_PER_EPOCH);
+    run_list_next_column(&list, &shown);
+    ck_assert_int_eq(list.column, RUN_COLUMN_TEST_ACC);
+    /* From one that is not shown to the first. */
+    run_list_sort(&list, RUN_COLUMN_NOTE);
+    run_list_next_column(&list, &shown);
+    ck_assert_int_eq(list.column, RUN_COLUMN_TEST_ACC);
+    ck_assert(!list.ascending);
 }
 END_TEST
 
@@ -278,6 +296,7 @@ int main(void)
     tcase_add_test(tests, speed_up_and_rows);
     tcase_add_test(tests, the_list_follows_what_changes);
     tcase_add_test(tests, columns_come_one_after_the_other);
+    tcase_add_test(tests, only_columns_that_are_shown_come);
     tcase_add_loop_test(tests, filters_find, 0, (int)(sizeof filters / sizeof filters[0]));
     tcase_add_test(tests, hostile_filters_do_no_harm);
     tcase_add_test(tests, many_runs_are_listed);

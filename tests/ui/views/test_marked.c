@@ -158,6 +158,37 @@ START_TEST(epochs_are_exported)
 }
 END_TEST
 
+START_TEST(two_stand_side_by_side)
+{
+    replay_keys(&replay, "d");
+    expect_message("mark two runs, or one and select another: 0 are marked");
+    mark_three();
+    replay_keys(&replay, "d");
+    expect_message("mark two runs, or one and select another: 3 are marked");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
+    /* Both marked ones, whichever is selected. */
+    replay_keys(&replay, "<Up> d");
+    ck_assert_int_eq(replay.ui.view, VIEW_DIFFERENCES);
+    ck_assert(replay.ui.pair.run[0] == 16 && replay.ui.pair.run[1] == 18);
+    expect_on_screen("the engine has not told them yet", true);
+    replay_keys(&replay, "<Esc>");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
+    /* The only one and the selected one. */
+    replay_keys(&replay, "/run=16<Enter> /run=4<Enter>d");
+    ck_assert(replay.ui.pair.run[0] == 4 && replay.ui.pair.run[1] == 18);
+    expect_asked(1, "show {\"run\":4}");
+    expect_asked(0, "show {\"run\":18}");
+    ck_assert(replay.ui.pair.known);
+    expect_on_screen("batch              2048 ", true);
+    /* What they give follows the run. */
+    replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":18,"
+                         "\"epoch\":3,\"test_acc\":0.765}}");
+    expect_on_screen("0.765", true);
+    without_run(4);
+    expect_on_screen("run 4 ", true);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("marked");
@@ -166,6 +197,7 @@ int main(void)
     tcase_add_test(tests, without_marks_the_selected_one_goes);
     tcase_add_test(tests, an_engine_that_does_not_measure);
     tcase_add_test(tests, tags_of_all_are_edited);
+    tcase_add_test(tests, two_stand_side_by_side);
     tcase_add_test(tests, epochs_are_exported);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

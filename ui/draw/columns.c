@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/draw/columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define RUN_COLUMN_NAME(id, name) [id] = name,
+static const char *const names[RUN_COLUMNS] = {RUN_COLUMN_NAMES(RUN_COLUMN_NAME)};
+#undef RUN_COLUMN_NAME
+
+static const char separators[] = ", ";
+
+static bool refuse(const char *word, int length, struct error *err)
+{
+    struct text all = TEXT_INIT;
+    for (int i = 0; i < RUN_COLUMNS; i++)
+        text_printf(&all, "%s%s", i > 0 ? ", " : "", names[i]);
+    error_set(err, ERROR_USAGE, "columns: '%.*s' is none of default; %s", length < 40 ? length : 40,
+              word, text_cstr(&all) ? all.data : "those in the manual");
+    text_free(&all);
+    return false;
+}
+
+/* RUN_COLUMNS: there is none of that name. */
+static int find(const char *word, size_t length)
+{
+    int i = 0;
+    while (i < RUN_COLUMNS && (strlen(names[i]) != length || memcmp(names[i], word, length) != 0))
+        i++;
+    return i;
+}
+
+bool run_columns_set(struct run_columns *columns, const char *text, struct error *err)
+{
+    struct run_columns wanted = {.count = 0};
+    size_t used = 0;
+    if (strcmp(text, "default") == 0) {
+        *columns = wanted;
+        return true;
+    }
+    for (text += strspn(text, separators); *text != '\0'; text += strspn(text, separators)) {
+        size_t length = strcspn(text, separators);
+        int column = find(text, length);
+        if (column == RUN_COLUMNS)
+            return refuse(text, (int)length, err);
+        if (wanted.count > 0 && run_columns_have(&wanted, (enum run_column)column))
+            return error_set(err, ERROR_USAGE, "columns: '%s' is there twice", names[column]);
+        used += (size_t)snprintf(wanted.text + used, sizeof wanted.text - used, "%s%s",
+                                 wanted.count > 0 ? "," : "", names[column]);
+        wanted.column[wanted.count++] = (enum run_column)column;
+        text += length;
+    }
+    if (wanted.count == 0)
+        return refuse("", 0, err);
+    *columns = wanted;
+    return true;
+}
+
+const char *run_columns_text(const struct run_columns *columns)
+{
+    return columns->count > 0 ? columns->text : "default";
+}
+
+bool run_columns_have(const struct run_columns *columns, enum run_column column)
+{
+    for (int i = 0; i < columns->count; i++)
+        if (columns->column[i] == column)
+            return true;
+    return columns->count == 0;
+}
