@@ -23,6 +23,7 @@ enum fake_call {
     FAKE_TEMPERATURE,
     FAKE_POWER,
     FAKE_POWER_LIMIT,
+    FAKE_ENERGY,
     FAKE_CLOCK,
     FAKE_CLOCK_MAX,
     FAKE_THROTTLE,
@@ -46,7 +47,7 @@ struct fake_nvml {
     atomic_int samples;          /* of GPM that are not released */
     atomic_int gpm;              /* the GPUs have GPM */
     atomic_int watts, celsius, percent, kilobytes;
-    atomic_ullong throttle, received, sent, memory_used;
+    atomic_ullong millijoules, throttle, received, sent, memory_used;
 };
 
 /* Also NVML's own functions are called through this symbol's library. */
