@@ -167,7 +167,8 @@ static void put_epoch(struct board *board, const json_t *event, double wall_time
                                            {"validation/loss", member_number(event, "val_loss")},
                                            {"validation/accuracy", member_number(event, "val_acc")},
                                            {"gradient_norm", member_number(event, "grad_norm")},
-                                           {"noise_scale", member_number(event, "noise_scale")}};
+                                           {"noise_scale", member_number(event, "noise_scale")},
+                                           {"energy_j", member_number(event, "energy_j")}};
     put_point(board);
     event_file_put(&board->file, wall_time, json_integer_value(json_object_get(event, "step")),
                    scalars, sizeof scalars / sizeof *scalars);

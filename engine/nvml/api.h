@@ -172,6 +172,8 @@ struct nvml_gpm_metrics {
     X(power, (struct nvml_handle *, unsigned *), "nvmlDeviceGetPowerUsage", NULL)                  \
     X(power_limit, (struct nvml_handle *, unsigned *), "nvmlDeviceGetEnforcedPowerLimit",          \
       "nvmlDeviceGetPowerManagementLimit")                                                         \
+    X(energy, (struct nvml_handle *, unsigned long long *), "nvmlDeviceGetTotalEnergyConsumption", \
+      NULL)                                                                                        \
     X(clock, (struct nvml_handle *, int, unsigned *), "nvmlDeviceGetClockInfo", NULL)              \
     X(clock_max, (struct nvml_handle *, int, unsigned *), "nvmlDeviceGetMaxClockInfo", NULL)       \
     X(throttle, (struct nvml_handle *, unsigned long long *),                                      \

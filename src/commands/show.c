@@ -170,6 +170,15 @@ static void print_noise(double rows, double batch)
         print("%s\n", words);
 }
 
+/* Nothing where no counter was read. */
+static void print_energy(struct measured_energy energy)
+{
+    struct figure joules, rows;
+    if (isfinite(energy.joules))
+        print("energy: %s J/epoch, %s samples/J\n", figure_count(&joules, energy.joules),
+              figure_count(&rows, energy.samples_per_j));
+}
+
 /* What its epochs measured: where the time of its devices went, by the rules of comparisons, and
  * the newest noise scale. */
 static bool print_measured(const struct run_view *view, struct error *err)
@@ -191,6 +200,8 @@ static bool print_measured(const struct run_view *view, struct error *err)
          outcome_make(&outcome, &only, 1, NAN, err);
     if (ok && sentence_of_shares(&outcome, text, sizeof text)[0] != '\0')
         print("%s%s\n", text, outcome.warm_up ? " (a single epoch, which is warm-up)" : "");
+    if (ok)
+        print_energy(measure_energy(&measure));
     if (ok)
         print_noise(noise, member_number(view->head, "batch"));
     measure_free(&measure);

@@ -59,6 +59,8 @@ bool measure_add(struct measure *measure, const json_t *event, struct error *err
                                    .test_acc = member_score(event),
                                    .eval_s = member_number(event, "eval_s"),
                                    .noise = read_noise(event),
+                                   .energy_j = member_number(event, "energy_j"),
+                                   .samples_per_j = member_number(event, "samples_per_j"),
                                    .partial = json_is_true(json_object_get(event, "partial"))};
     int at = measure->count;
     const json_t *network = json_object_get(event, "network");
@@ -174,6 +176,34 @@ double measure_noise(const struct measure *measure)
             count++;
         }
     return sum > 0 ? count / sum : NAN;
+}
+
+struct measured_energy measure_energy(const struct measure *measure)
+{
+    double joules = 0, rows = 0;
+    int count = 0;
+    for (int i = 0; i < measure->count; i++) {
+        const struct measured_epoch *epoch = &measure->epochs[i];
+        if (!measure_counts(measure, i) || !(epoch->energy_j > 0))
+            continue;
+        joules += epoch->energy_j;
+        rows += epoch->energy_j * epoch->samples_per_j;
+        count++;
+    }
+    if (count == 0)
+        return (struct measured_energy){NAN, NAN};
+    return (struct measured_energy){joules / count, rows / joules};
+}
+
+double measure_energy_to(const struct measure *measure, double test_acc)
+{
+    double joules = 0;
+    for (int i = 0; i < measure->count; i++) {
+        joules += measure->epochs[i].energy_j;
+        if (measure->epochs[i].test_acc >= test_acc)
+            return joules > 0 ? joules : NAN;
+    }
+    return NAN;
 }
 
 double measure_test_acc(const struct measure *measure)

@@ -16,6 +16,7 @@ struct measured_epoch {
     double device_rate;              /* rows that a device computes in a second, mean */
     double rows;                     /* of a device in a step, mean */
     double noise;                    /* gradient noise scale at its end, in rows; may be infinite */
+    double energy_j, samples_per_j;  /* of its training part, as far as it is known */
     double network_s, network_bytes; /* sums over hosts under way, and what each sent for them */
     double network_steps;            /* in which it did */
 };
@@ -58,6 +59,14 @@ struct measured_time measure_time(const struct measure *measure);
 /* The gradient noise scale of a run as a whole: the harmonic mean over its epochs, as what batches
  * waste adds up (noise.h), in rows. NAN: not known. */
 double measure_noise(const struct measure *measure);
+
+/* What the devices use in an epoch, means over those that count and tell. NAN: not known. */
+struct measured_energy {
+    double joules, samples_per_j;
+};
+struct measured_energy measure_energy(const struct measure *measure);
+/* Joules of training until an epoch reached the accuracy; NAN: none did, or not known. */
+double measure_energy_to(const struct measure *measure, double test_acc);
 
 /* After the last epoch, on validation rows where there are some; NAN: not known. */
 double measure_test_acc(const struct measure *measure);

@@ -67,16 +67,29 @@ static void take_devices(struct outcome *outcome, const struct measure *run)
     outcome->step_bytes = fmax(outcome->step_bytes, run->step_bytes);
 }
 
+enum epoch_figure { EPOCH_SECONDS, EPOCH_SAMPLES_PER_S, EPOCH_ENERGY, EPOCH_SAMPLES_PER_J };
+
+static double figure_of(const struct measured_epoch *epoch, enum epoch_figure figure)
+{
+    const double values[] = {[EPOCH_SECONDS] = epoch->seconds,
+                             [EPOCH_SAMPLES_PER_S] = epoch->samples_per_s,
+                             [EPOCH_ENERGY] = epoch->energy_j,
+                             [EPOCH_SAMPLES_PER_J] = epoch->samples_per_j};
+    return values[figure];
+}
+
 /* Of the epochs that count; `scratch` has room for them. */
-static struct spread spread_epochs(const struct measure *const *runs, int count, bool rates,
-                                   double *scratch)
+static struct spread spread_epochs(const struct measure *const *runs, int count,
+                                   enum epoch_figure figure, double *scratch)
 {
     size_t samples = 0;
     for (int i = 0; i < count; i++)
         for (int j = 0; j < runs[i]->count; j++) {
             const struct measured_epoch *epoch = &runs[i]->epochs[j];
-            if (measure_counts(runs[i], j) && epoch->seconds > 0 && epoch->samples_per_s > 0)
-                scratch[samples++] = rates ? epoch->samples_per_s : epoch->seconds;
+            const double value = figure_of(epoch, figure);
+            if (measure_counts(runs[i], j) && epoch->seconds > 0 && epoch->samples_per_s > 0 &&
+                value > 0)
+                scratch[samples++] = value;
         }
     return spread_of(scratch, samples);
 }
@@ -103,14 +116,17 @@ bool outcome_make(struct outcome *outcome, const struct measure *const *runs, in
     outcome->network_share = mean_of(&means.network_share);
     outcome->network_speed = mean_of(&means.network_speed);
     outcome->samples_per_s = outcome->test_acc = outcome->target_s = outcome->s_per_epoch;
+    outcome->energy_j = outcome->samples_per_j = outcome->target_j = outcome->s_per_epoch;
     outcome->speed_up = outcome->efficiency = outcome->accuracy_change = NAN;
     outcome->input_share = NAN;
     outcome->validated = false;
     double *scratch = calloc(room, sizeof *scratch);
     if (!scratch)
         return error_memory(err, "epochs");
-    outcome->s_per_epoch = spread_epochs(runs, count, false, scratch);
-    outcome->samples_per_s = spread_epochs(runs, count, true, scratch);
+    outcome->s_per_epoch = spread_epochs(runs, count, EPOCH_SECONDS, scratch);
+    outcome->samples_per_s = spread_epochs(runs, count, EPOCH_SAMPLES_PER_S, scratch);
+    outcome->energy_j = spread_epochs(runs, count, EPOCH_ENERGY, scratch);
+    outcome->samples_per_j = spread_epochs(runs, count, EPOCH_SAMPLES_PER_J, scratch);
     for (int i = 0; i < count; i++) {
         outcome->validated |= runs[i]->validated;
         scratch[i] = measure_test_acc(runs[i]);
@@ -119,6 +135,9 @@ bool outcome_make(struct outcome *outcome, const struct measure *const *runs, in
     for (int i = 0; i < count; i++)
         scratch[i] = measure_seconds_to(runs[i], target_acc);
     outcome->target_s = spread_of(scratch, (size_t)count);
+    for (int i = 0; i < count; i++)
+        scratch[i] = measure_energy_to(runs[i], target_acc);
+    outcome->target_j = spread_of(scratch, (size_t)count);
     free(scratch);
     return true;
 }

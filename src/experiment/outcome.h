@@ -18,10 +18,12 @@ struct outcome {
     /* Epochs that count, of all runs; test accuracies of the runs. */
     struct spread s_per_epoch, samples_per_s, test_acc;
     struct spread
-        target_s;      /* seconds of training until the target accuracy, of those that got it */
-    bool validated;    /* test_acc is accuracy on validation rows */
-    double epochs;     /* of a run, mean */
-    bool warm_up;      /* some run has a single epoch, which counts */
+        target_s; /* seconds of training until the target accuracy, of those that got it */
+    struct spread energy_j, samples_per_j; /* of the same epochs as the speeds */
+    struct spread target_j;                /* joules of training until the target accuracy */
+    bool validated;                        /* test_acc is accuracy on validation rows */
+    double epochs;                         /* of a run, mean */
+    bool warm_up;                          /* some run has a single epoch, which counts */
     double sync_share; /* of the devices' time, means over the runs: all-reduce, exposed */
     double wait_share; /* neither computing nor all-reduce: waiting for input or other devices */
     double device_rate, rows; /* as in measure.h, means over the runs */

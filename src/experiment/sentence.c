@@ -40,6 +40,24 @@ static bool append_accuracy(const struct outcome *outcome, const struct outcome 
     return true;
 }
 
+/* Less is what everybody hopes for, and a few percent are within what the counters tell. */
+#define MORE_ENERGY 1.05
+
+/* Where more devices take more energy. */
+static bool append_energy(const struct outcome *outcome, const struct outcome *base, char *buffer,
+                          size_t size, size_t *used)
+{
+    const double per_epoch = outcome->energy_j.median / base->energy_j.median;
+    const double to_target = outcome->target_j.median / base->target_j.median;
+    if (outcome->devices < base->devices || !isfinite(per_epoch) ||
+        !(fmax(per_epoch, to_target) >= MORE_ENERGY))
+        return true;
+    return append(buffer, size, used, "; %d devices use %.2f times the energy per epoch",
+                  outcome->devices, per_epoch) &&
+           (!isfinite(to_target) ||
+            append(buffer, size, used, ", and %.2f times to the same accuracy", to_target));
+}
+
 /*
  * What the network costs, and with which link the efficiency would be WELL_SCALED. Sums over hosts
  * are under way for a share n of the time, of which devices wait for a share e, the rest is hidden
@@ -80,7 +98,8 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
                 outcome->devices, many ? "s" : "", loss_of_what(outcome->strategy),
                 many ? "are" : "is", outcome->speed_up, base->devices,
                 loss_percent(outcome->efficiency)) ||
-        !append_accuracy(outcome, base, buffer, size, &used))
+        !append_accuracy(outcome, base, buffer, size, &used) ||
+        !append_energy(outcome, base, buffer, size, &used))
         return buffer;
     if (outcome->efficiency >= WELL_SCALED) {
         if (append(buffer, size, &used, "; nothing limits the scaling so far"))

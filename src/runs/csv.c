@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 static const char *const epoch_columns[] = {
-    "epoch",         "step",       "steps",      "partial",   "rows",     "lr",
-    "grad_norm",     "train_loss", "train_acc",  "test_loss", "test_acc", "seconds",
-    "samples_per_s", "compute_s",  "sync_s",     "wait_s",    "eval_s",   "sync_bytes",
-    "val_loss",      "val_acc",    "noise_scale"};
+    "epoch",         "step",       "steps",       "partial",   "rows",         "lr",
+    "grad_norm",     "train_loss", "train_acc",   "test_loss", "test_acc",     "seconds",
+    "samples_per_s", "compute_s",  "sync_s",      "wait_s",    "eval_s",       "sync_bytes",
+    "val_loss",      "val_acc",    "noise_scale", "energy_j",  "samples_per_j"};
 static const char *const point_columns[] = {"epoch",      "step",      "steps",         "rows",
                                             "train_loss", "train_acc", "samples_per_s", "lr"};
 

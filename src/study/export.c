@@ -31,6 +31,12 @@ json_t *study_reach_json(const struct noise_reach *reach)
                      json_finite(reach->low), "max", json_finite(reach->high));
 }
 
+/* NULL: nobody tells. */
+static json_t *spread_if_known(const struct spread *spread)
+{
+    return spread->count > 0 ? study_spread_json(spread) : NULL;
+}
+
 static json_t *row_json(const struct study_table *table, int i)
 {
     const struct study_row *row = &table->rows[i];
@@ -40,7 +46,7 @@ static json_t *row_json(const struct study_table *table, int i)
     json_t *devices = json_object_get(variant->spec, "devices");
     return json_pack(
         "{s:s, s:O?, s:o, s:s, s:I, s:f, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O}",
+        "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:O, s:o*, s:o*, s:o*}",
         "label", variant->label, "devices", devices, "device_count",
         variant->devices > 0 ? json_integer(variant->devices) : json_null(), "strategy",
         strategy_name(variant->strategy), "batch", (json_int_t)variant->batch, "lr", variant->lr,
@@ -54,7 +60,9 @@ static json_t *row_json(const struct study_table *table, int i)
         "memory_most", json_finite(outcome->memory), "test_acc",
         study_spread_json(&outcome->test_acc), "target_s",
         study_spread_json(&row->outcome.target_s), "noise_scale", json_finite(outcome->noise),
-        "to_accuracy", study_reach_json(&reach), "spec", variant->spec);
+        "to_accuracy", study_reach_json(&reach), "spec", variant->spec, "energy_j",
+        spread_if_known(&outcome->energy_j), "samples_per_j",
+        spread_if_known(&outcome->samples_per_j), "target_j", spread_if_known(&outcome->target_j));
 }
 
 /* Of the epochs that count. */
@@ -163,7 +171,8 @@ void study_table_csv(const struct study_table *table, struct text *out)
                    "samples_per_s,samples_per_s_min,samples_per_s_max,speed_up,efficiency,"
                    "sync_share,wait_share,device_samples_per_s,device_rows,"
                    "test_acc_mean,test_acc_min,test_acc_max,target_s,target_s_min,target_s_max,"
-                   "target_reached,strategy,sync_bytes_per_step,memory_most\n");
+                   "target_reached,strategy,sync_bytes_per_step,memory_most,"
+                   "energy_j,energy_j_min,energy_j_max,samples_per_j\n");
     for (int i = 0; i < table->count; i++) {
         const struct study_row *row = &table->rows[i];
         const struct outcome *outcome = &row->outcome;
@@ -189,6 +198,8 @@ void study_table_csv(const struct study_table *table, struct text *out)
         text_printf(out, ",%s", strategy_name(row->variant->strategy));
         put_number(out, outcome->step_bytes);
         put_number(out, outcome->memory);
+        put_spread(out, &outcome->energy_j, outcome->energy_j.median);
+        put_number(out, outcome->samples_per_j.median);
         text_puts(out, "\n");
     }
 }

@@ -31,6 +31,14 @@ static void add_speed(struct table *out, const struct outcome *outcome, const ch
     table_cell(out, marked);
 }
 
+static bool tells_energy(const struct study_table *table)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->rows[i].outcome.energy_j.count > 0)
+            return true;
+    return false;
+}
+
 static void add_row(struct table *out, const struct study_table *table, const struct study_row *row)
 {
     struct figure text;
@@ -62,6 +70,10 @@ static void add_row(struct table *out, const struct study_table *table, const st
     if (study->strategies) {
         table_cell(out, figure_count(&text, outcome->step_bytes / 1e6));
         table_cell(out, figure_bytes(&text, outcome->memory));
+    }
+    if (tells_energy(table)) {
+        table_cell(out, figure_count(&text, outcome->energy_j.median));
+        table_cell(out, figure_count(&text, outcome->samples_per_j.median));
     }
     table_cell(out, figure_accuracy(&text, outcome->test_acc.mean));
     add_range(out, &outcome->test_acc, figure_accuracy);
@@ -142,6 +154,9 @@ static void print_foot(const struct study_table *table)
               "hand over (pipeline), those that devices read of each other (tensor); both (mixed, "
               "pipelines in parallel)\n"
               "memory: of the device that needs most\n");
+    if (tells_energy(table))
+        print("J/epoch, samples/J: medians of the same epochs, of GPUs, and of whole CPU packages "
+              "with all that computes there\n");
     if (isfinite(table->study->target_acc))
         print("to %g: seconds of training, evaluation excluded, until an epoch's %s accuracy "
               "reached it\n",
@@ -165,7 +180,7 @@ static struct column setting_column(const char *key, char *title)
 bool study_print_table(const struct study_table *table, struct error *err)
 {
     const struct study *study = table->study;
-    struct column columns[20];
+    struct column columns[22];
     char target[40];
     size_t count = 0;
     bool devices = study->kind == STUDY_DEVICES;
@@ -193,6 +208,10 @@ bool study_print_table(const struct study_table *table, struct error *err)
     if (study->strategies) {
         columns[count++] = (struct column){"MB/STEP", true};
         columns[count++] = (struct column){"MEMORY", true};
+    }
+    if (tells_energy(table)) {
+        columns[count++] = (struct column){"J/EPOCH", true};
+        columns[count++] = (struct column){"SAMPLES/J", true};
     }
     columns[count++] = (struct column){study_validated(table) ? "VAL ACC" : "TEST ACC", true};
     columns[count++] = (struct column){"RANGE", true};

@@ -175,6 +175,13 @@ FAKE(nvmlDeviceGetPowerManagementLimit, struct nvml_handle *handle, unsigned *mi
     return answer(FAKE_POWER_LIMIT, handle);
 }
 
+FAKE(nvmlDeviceGetTotalEnergyConsumption, struct nvml_handle *handle,
+     unsigned long long *millijoules)
+{
+    *millijoules = fake.millijoules + 1000000ULL * (unsigned)handle->gpu;
+    return answer(FAKE_ENERGY, handle);
+}
+
 FAKE(nvmlDeviceGetClockInfo, struct nvml_handle *handle, int kind, unsigned *mhz)
 {
     *mhz = kind == NVML_CLOCK_SM ? 1755 : 9999;

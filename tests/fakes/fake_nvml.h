@@ -24,6 +24,7 @@ enum fake_call {
     FAKE_TEMPERATURE,
     FAKE_POWER,
     FAKE_POWER_LIMIT,
+    FAKE_ENERGY,
     FAKE_CLOCK,
     FAKE_CLOCK_MAX,
     FAKE_THROTTLE,
@@ -56,7 +57,7 @@ struct fake_nvml {
     atomic_int samples;          /* of GPM that are not released */
     atomic_int gpm;              /* the GPUs have GPM */
     atomic_int watts, celsius, percent, kilobytes;
-    atomic_ullong throttle, received, sent, memory_used;
+    atomic_ullong millijoules, throttle, received, sent, memory_used;
     /* Written before they are asked for: */
     int processes;
     struct fake_process process[FAKE_PROCESSES_MOST];

@@ -1,6 +1,6 @@
 # The programs from the outside. Those with real data or PyTorch skip where there are none.
 dist_check_SCRIPTS += \
-	%D%/cli.py %D%/compare.py %D%/completion.py %D%/dial.py %D%/escapes.py %D%/eval.py %D%/gpus.py \
+	%D%/cli.py %D%/compare.py %D%/completion.py %D%/dial.py %D%/energy.py %D%/escapes.py %D%/eval.py %D%/gpus.py \
 	%D%/homes.py %D%/history.py %D%/keys.sh %D%/layers.py %D%/limits.py %D%/manual.sh %D%/memory.py %D%/mixed.py %D%/no_gpu.py \
 	%D%/noise.py %D%/normalization.py %D%/notify.py %D%/parity.py %D%/pipeline.py %D%/places.py %D%/predict.py %D%/profiling.py %D%/realdata.py %D%/remote.py \
 	%D%/repair.py %D%/replaced.py %D%/resuming.py %D%/security.py %D%/streaming.py %D%/tensor.py %D%/thinned.py %D%/torch_load.py \

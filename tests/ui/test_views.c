@@ -39,7 +39,7 @@ static const struct {
     {"schedule-first", "idle", "<Tab><Down><Down><Down><Down><Down><Down>-", LINK_UP},
     {"pipeline", "idle",
      "<Down> "
-     "<Tab><Down><Down><Down><Down><Down><Down><Down><Down>+<Down>+++<Down><Enter>conv2<Enter>",
+     "<Tab><PageDown><Down>+<Down><Down><Down><Down>+++<Down><Enter>conv2<Enter>",
      LINK_UP},
     {"retune", "train-2", "r0.05", LINK_UP},
     {"stop", "train-2", "x", LINK_UP},

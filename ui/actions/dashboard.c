@@ -26,6 +26,10 @@ static const struct prompt field_prompt = {.accept = accept_field};
 
 static void begin_edit(struct ui *ui)
 {
+    if (form_on_fold(&ui->form)) {
+        form_unfold(&ui->form);
+        return;
+    }
     char *text = form_text(&ui->form, ui->form.field);
     ui_prompt(ui, &field_prompt, 0, text ? text : "");
     free(text);
@@ -76,7 +80,8 @@ static void move(struct ui *ui, enum action action)
             list_move(ui->device_line, form_devices(&ui->form, &ui->state, devices), PAGE, action);
         break;
     case PANEL_FORM:
-        ui->form.field = (enum form_field)list_move((int)ui->form.field, FORM_FIELDS, PAGE, action);
+        ui->form.field =
+            (enum form_field)list_move((int)ui->form.field, form_lines(&ui->form), PAGE, action);
         break;
     case PANEL_RUNS:
         move_in_runs(ui, action);
@@ -113,7 +118,9 @@ static void change_cpus(struct ui *ui, bool add)
 static void step(struct ui *ui, int direction)
 {
     struct error err = ERROR_INIT;
-    if (!form_step(&ui->form, ui->form.field, direction, &err))
+    if (form_on_fold(&ui->form))
+        form_unfold(&ui->form);
+    else if (!form_step(&ui->form, ui->form.field, direction, &err))
         ui_say(ui, true, "%s", err.text);
 }
 
@@ -129,7 +136,7 @@ bool dashboard_can(const struct ui *ui, enum action action)
         return form_devices(&ui->form, &ui->state, devices) > 0;
     case ACTION_MORE:
     case ACTION_LESS:
-        return form_steps(ui->form.field);
+        return form_on_fold(&ui->form) || form_steps(ui->form.field);
     default:
         return chart_can(ui, action);
     }
@@ -184,7 +191,7 @@ void dashboard_pick(struct ui *ui, int line)
     const struct state_run *run = ui_run_line(ui, line);
     if (ui->focus == PANEL_DEVICES)
         ui->device_line = line;
-    else if (ui->focus == PANEL_FORM && line < FORM_FIELDS)
+    else if (ui->focus == PANEL_FORM && line < form_lines(&ui->form))
         ui->form.field = (enum form_field)line;
     else if (ui->focus == PANEL_RUNS && run)
         ui->selected_run = run->run;

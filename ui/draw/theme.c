@@ -26,16 +26,16 @@ static const struct colours colours_of[STYLE_COUNT][2] = {
     [STYLE_LABEL] = {{243, 246, 241, OWN, OWN}, {243, 246, 241, OWN, OWN}},
     [STYLE_GOOD] = {{28, 71, 28, GREEN, GREEN}, {29, 36, 29, CYAN, BLUE}},
     [STYLE_WARNING] = {{130, 214, 130, YELLOW, MAGENTA}, {136, 220, 94, YELLOW, MAGENTA}},
-    [STYLE_BAD] = {{167, 203, 160, RED, RED}, {166, 202, 166, RED, RED}},
+    [STYLE_BAD] = {{167, 203, 160, RED, RED}, {166, 202, 160, RED, RED}},
     [STYLE_FILL] = {{28, 71, 28, GREEN, GREEN}, {29, 36, 29, CYAN, BLUE}},
-    [STYLE_TRACK] = {{240, 240, 250, OWN, OWN}, {240, 240, 250, OWN, OWN}},
+    [STYLE_TRACK] = {{241, 241, 245, OWN, OWN}, {241, 241, 245, OWN, OWN}},
     [STYLE_SERIES] = {{32, 39, 26, CYAN, BLUE}, {32, 74, 25, CYAN, BLUE}},
     [STYLE_SERIES_MARKED] = {{130, 208, 130, YELLOW, MAGENTA}, {136, 214, 130, YELLOW, MAGENTA}},
-    [STYLE_SERIES_COMPANION] = {{30, 80, 30, GREEN, CYAN}, {29, 36, 29, GREEN, CYAN}},
-    [STYLE_SERIES_MARKED_2] = {{133, 176, 133, MAGENTA, RED}, {133, 175, 133, MAGENTA, RED}},
-    [STYLE_SERIES_MARKED_3] = {{64, 113, 64, GREEN, GREEN}, {25, 227, 236, GREEN, GREEN}},
-    [STYLE_SERIES_MARKED_4] = {{167, 210, 167, RED, RED}, {166, 202, 166, RED, RED}},
-    [STYLE_SERIES_PAST] = {{245, 245, 247, OWN, OWN}, {245, 245, 247, OWN, OWN}},
+    [STYLE_SERIES_COMPANION] = {{30, 80, 23, GREEN, CYAN}, {29, 36, 29, GREEN, CYAN}},
+    [STYLE_SERIES_MARKED_2] = {{133, 176, 127, MAGENTA, RED}, {133, 175, 127, MAGENTA, RED}},
+    [STYLE_SERIES_MARKED_3] = {{64, 113, 28, GREEN, GREEN}, {25, 227, 236, GREEN, GREEN}},
+    [STYLE_SERIES_MARKED_4] = {{167, 210, 160, RED, RED}, {166, 202, 160, RED, RED}},
+    [STYLE_SERIES_PAST] = {{245, 245, 245, OWN, OWN}, {245, 245, 245, OWN, OWN}},
 };
 
 static const struct {
@@ -103,8 +103,10 @@ struct look theme_look(const struct theme *theme, enum style style)
         return look;
     int colour = theme->colours >= 256 ? many_colour(theme, colours) : few_colour(theme, colours);
     look.attributes = attributes_of[style].coloured;
-    if (colour != OWN)
-        look.colour = colour;
+    if (colour == OWN)
+        return look;
+    look.colour = colour;
+    look.attributes &= ~(unsigned)LOOK_DIM; /* grey is dim; terminals would darken it once more */
     return look;
 }
 

@@ -31,8 +31,8 @@ struct theme {
 struct theme theme_make(const struct preferences *preferences, int colours);
 
 /*
- * With 256 colours all text but tracks and past curves has a contrast of at least 3:1 (WCAG 2)
- * against black or white, and with background AUTO against both.
+ * With 256 colours everything has a contrast of at least 3:1 (WCAG 2) against black or white, and
+ * text that is not dim one of 4.5:1; with background AUTO it is 3:1 against both.
  */
 struct look theme_look(const struct theme *theme, enum style style);
 

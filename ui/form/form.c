@@ -88,6 +88,21 @@ void form_free(struct form *form)
     spec_free(&form->spec);
 }
 
+int form_lines(const struct form *form)
+{
+    return form->unfolded ? FORM_FIELDS : FORM_COMMON + 1;
+}
+
+bool form_on_fold(const struct form *form)
+{
+    return !form->unfolded && (int)form->field == FORM_COMMON;
+}
+
+void form_unfold(struct form *form)
+{
+    form->unfolded = true;
+}
+
 const char *form_label(enum form_field field)
 {
     return fields[field].label ? fields[field].label : fields[field].key;

@@ -12,6 +12,7 @@
  * exactly what the command line does.
  */
 
+/* In the order of the form: what most runs are told first. */
 enum form_field {
     FORM_MODEL,
     FORM_DATA,
@@ -21,30 +22,31 @@ enum form_field {
     FORM_EPOCHS,
     FORM_SCHEDULE,
     FORM_WARMUP,
-    FORM_STRATEGY,
-    FORM_MICRO_BATCHES,
-    FORM_REPLICAS,
-    FORM_STAGES,
-    FORM_SPLIT,
-    FORM_SYNC,
-    FORM_SYNC_BN,
     FORM_OPTIMIZER,
     FORM_MOMENTUM,
     FORM_WEIGHT_DECAY,
+    FORM_STRATEGY,
+    FORM_SPLIT,
+    FORM_SYNC,
+    FORM_SYNC_BN,
+    FORM_MICRO_BATCHES,
+    FORM_REPLICAS,
+    FORM_STAGES,
+    FORM_STOP_AT_ACC,
+    FORM_PATIENCE,
+    FORM_VALIDATION,
+    FORM_SEED,
+    FORM_DTYPE,
+    FORM_AUGMENT,
+    FORM_NOTIFY,
     FORM_INIT,
     FORM_RECIPE,
     FORM_ORDER,
-    FORM_AUGMENT,
     FORM_LABEL_SMOOTHING,
-    FORM_VALIDATION,
-    FORM_PATIENCE,
-    FORM_STOP_AT_ACC,
-    FORM_DTYPE,
     FORM_CHECKPOINTS,
     FORM_NOISE_EVERY,
     FORM_DETERMINISTIC,
     FORM_CPU_THREADS,
-    FORM_SEED,
     FORM_IMAGE_SIZE,
     FORM_IMAGE_COLOUR,
     FORM_TEST_SHARE,
@@ -63,7 +65,6 @@ enum form_field {
     FORM_SAVE_BEST,
     FORM_LOG,
     FORM_TENSORBOARD,
-    FORM_NOTIFY,
     FORM_PROFILE,
     FORM_DATA_DIR,
     FORM_HOSTS,
@@ -73,9 +74,13 @@ enum form_field {
     FORM_FIELDS
 };
 
+/* So many are always listed; the line after them unfolds the rest. */
+enum { FORM_COMMON = FORM_NOTIFY + 1 };
+
 struct form {
     struct spec spec;
     enum form_field field; /* the one in focus */
+    bool unfolded;         /* all are listed */
     int cpu_top;           /* CPU devices are offered up to this index; -1: as the engine lists */
     /* What the user last chose together; what a suggestion is worked out from. */
     int base_devices;
@@ -94,6 +99,12 @@ struct form_check {
 
 bool form_init(struct form *form, const struct spec *spec, struct error *err);
 void form_free(struct form *form);
+
+/* Lines of the list, from the first field on. */
+int form_lines(const struct form *form);
+/* Is the line that unfolds the rest in focus? */
+bool form_on_fold(const struct form *form);
+void form_unfold(struct form *form);
 
 const char *form_label(enum form_field field); /* "batch" */
 /* Has it been given, as something else than the program's default? */

@@ -31,13 +31,14 @@ static void draw_heading(const struct ui *ui, struct surface *surface, struct re
             2;
     if (form_problem(&ui->form, &ui->state, &ui->check, problem, sizeof problem)) {
         surface_format(surface, area.y, x, area.x + area.w - x, STYLE_WARNING, "! %s", problem);
-    } else if (visible < FORM_FIELDS) {
-        snprintf(lines, sizeof lines, "%d-%d of %d", first + 1, first + visible, FORM_FIELDS);
+    } else if (visible < form_lines(&ui->form)) {
+        snprintf(lines, sizeof lines, "%d-%d of %d", first + 1, first + visible,
+                 form_lines(&ui->form));
         surface_text(surface, area.y, x, area.x + area.w - x, STYLE_LABEL, lines);
     }
 }
 
-static void draw_value(const struct ui *ui, struct surface *surface, struct rect area, int y,
+static void draw_value(const struct ui *ui, struct surface *surface, struct rect line,
                        enum form_field field)
 {
     char *text = form_text(&ui->form, field);
@@ -48,19 +49,32 @@ static void draw_value(const struct ui *ui, struct surface *surface, struct rect
     char origin[80];
     bool given = !form_origin(&ui->form, field, &ui->check, origin, sizeof origin) &&
                  form_in_use(&ui->form, field);
-    int x = area.x + LABEL_WIDTH, w = area.w - LABEL_WIDTH;
+    int x = line.x + LABEL_WIDTH, w = line.w - LABEL_WIDTH, y = line.y;
     if (field == FORM_DEVICES && ui->form.spec.devices.choice != DEVICES_LISTED)
         devices = chosen_devices(ui);
-    if (devices)
+    if (devices && ui->form.spec.devices.choice == DEVICES_DEFAULT)
+        surface_text(surface, y, x, w, STYLE_LABEL, devices);
+    else if (devices)
         surface_format(surface, y, x, w, STYLE_NORMAL, "%s (%s)", devices, text ? text : "");
     else if ((!text || text[0] == '\0') && stands_for[0] != '\0')
-        surface_format(surface, y, x, w, STYLE_NORMAL, "%s (default)", stands_for);
+        surface_text(surface, y, x, w, STYLE_LABEL, stands_for);
     else if (!text || text[0] == '\0')
         surface_text(surface, y, x, w, STYLE_LABEL, "default");
     else
         surface_text(surface, y, x, w, given ? STYLE_NORMAL : STYLE_LABEL, text);
     free(devices);
     free(text);
+}
+
+static void draw_field(const struct ui *ui, struct surface *surface, struct rect line,
+                       enum form_field field, bool typed)
+{
+    surface_text(surface, line.y, line.x, line.w < LABEL_WIDTH ? line.w : LABEL_WIDTH - 1,
+                 STYLE_LABEL, form_label(field));
+    if (typed)
+        editor_draw(&ui->editor, surface, line.y, line.x + LABEL_WIDTH, line.w - LABEL_WIDTH);
+    else
+        draw_value(ui, surface, line, field);
 }
 
 /* The end of a long one says more, as of a path. */
@@ -76,7 +90,8 @@ static const char *end_of(const char *value)
 /* Is the field out of sight, although the start would use what it has been given? */
 static bool is_hidden(const struct ui *ui, int field, int first, int visible)
 {
-    return (field < first || field >= first + visible) &&
+    const bool folded = !ui->form.unfolded && field >= FORM_COMMON;
+    return (folded || field < first || field >= first + visible) &&
            form_changed(&ui->form, (enum form_field)field);
 }
 
@@ -115,7 +130,7 @@ static int draw_hidden(const struct ui *ui, struct surface *surface, struct rect
     int rows = 0, visible = area.h - 1, most = visible / 3 < 4 ? visible / 3 : 4;
     for (int more = 1; more > 0 && rows <= most; rows++) {
         /* Its lines hide some more. */
-        int first = list_scroll((int)ui->form.field, FORM_FIELDS, visible - rows);
+        int first = list_scroll((int)ui->form.field, form_lines(&ui->form), visible - rows);
         more = describe_hidden(ui, first, visible - rows, rows, area.w, text);
     }
     rows--;
@@ -128,23 +143,21 @@ bool panel_form(const struct ui *ui, struct surface *surface, struct rect area, 
 {
     bool focused = panel_focused(ui, PANEL_FORM);
     int visible = area.h - 1 - draw_hidden(ui, surface, area);
-    int first = list_scroll((int)ui->form.field, FORM_FIELDS, visible);
+    int lines = form_lines(&ui->form);
+    int first = list_scroll((int)ui->form.field, lines, visible);
     (void)err;
     draw_heading(ui, surface, area, first, visible);
-    for (int i = first; i < FORM_FIELDS && i < first + visible; i++) {
-        enum form_field field = (enum form_field)i;
-        int y = area.y + 1 + i - first;
-        bool here = focused && field == ui->form.field;
-        surface_mark_line(surface, y, area.x, area.w, i);
-        surface_text(surface, y, area.x, area.w < LABEL_WIDTH ? area.w : LABEL_WIDTH - 1,
-                     STYLE_LABEL, form_label(field));
-        if (here && prompt_in_view(ui)) {
-            editor_draw(&ui->editor, surface, y, area.x + LABEL_WIDTH, area.w - LABEL_WIDTH);
-            continue;
-        }
-        draw_value(ui, surface, area, y, field);
-        if (here)
-            surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
+    for (int i = first; i < lines && i < first + visible; i++) {
+        struct rect line = {area.y + 1 + i - first, area.x, 1, area.w};
+        bool here = focused && i == (int)ui->form.field;
+        surface_mark_line(surface, line.y, line.x, line.w, i);
+        if (!ui->form.unfolded && i == FORM_COMMON)
+            surface_format(surface, line.y, line.x, line.w, STYLE_LABEL, "more...   %d settings",
+                           FORM_FIELDS - FORM_COMMON);
+        else
+            draw_field(ui, surface, line, (enum form_field)i, here && prompt_in_view(ui));
+        if (here && !prompt_in_view(ui))
+            surface_restyle(surface, line.y, line.x, line.w, STYLE_CURSOR);
     }
     return true;
 }

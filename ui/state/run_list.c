@@ -10,6 +10,7 @@ struct sort_key {
     double number;    /* NAN: not known, or the text alone counts */
     const char *text; /* "": not known */
     int index;
+    bool running; /* or paused */
 };
 
 static const char *key_text(const struct state_run *run, enum run_column column)
@@ -84,20 +85,25 @@ static int compare_values(const struct sort_key *a, const struct sort_key *b)
     return compare_text(a->text, b->text);
 }
 
+/* The running run is above all others. */
+static int compare(const struct sort_key *first, const struct sort_key *second, bool ascending)
+{
+    int order = compare_values(first, second);
+    if (first->running != second->running)
+        return first->running ? -1 : 1;
+    if (!ascending && (order == 1 || order == -1))
+        order = -order;
+    return order != 0 ? order : second->index - first->index;
+}
+
 static int rising(const void *a, const void *b)
 {
-    const struct sort_key *first = a, *second = b;
-    int order = compare_values(first, second);
-    return order != 0 ? order : second->index - first->index;
+    return compare(a, b, true);
 }
 
 static int falling(const void *a, const void *b)
 {
-    const struct sort_key *first = a, *second = b;
-    int order = compare_values(first, second);
-    if (order == 1 || order == -1)
-        order = -order;
-    return order != 0 ? order : second->index - first->index;
+    return compare(a, b, false);
 }
 
 /* The keys of the runs that fit the filter; their count. */
@@ -113,6 +119,7 @@ static int make_keys(const struct run_list *list, const struct state *state, str
                 key_number(run, list->column),
                 key_text(run, list->column),
                 i,
+                run->status == RUN_RUNNING || run->status == RUN_PAUSED,
             };
     }
     return count;

@@ -26,7 +26,8 @@ struct run_list {
 };
 
 /*
- * Filter and sort again if anything changed since the last time: n log n. Runs of which the column
+ * Filter and sort again if anything changed since the last time: n log n. The running run stands in
+ * the first line, whatever the order, unless the filter has left it out. Runs of which the column
  * is not known come last in either direction, equal ones in order of their numbers, the newest
  * first. On failure the list stays as it was.
  */

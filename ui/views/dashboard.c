@@ -77,7 +77,9 @@ static void form_field_hint(const struct ui *ui, char *buffer, size_t size)
 {
     enum form_field field = ui->form.field;
     char origin[80];
-    if (form_origin(&ui->form, field, &ui->check, origin, sizeof origin))
+    if (form_on_fold(&ui->form))
+        snprintf(buffer, size, "Enter lists %d more settings", FORM_FIELDS - FORM_COMMON);
+    else if (form_origin(&ui->form, field, &ui->check, origin, sizeof origin))
         snprintf(buffer, size, "%s (%s): %s", form_label(field), origin, form_hint(field));
     else
         snprintf(buffer, size, "%s: %s", form_label(field), form_hint(field));

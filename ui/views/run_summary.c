@@ -67,6 +67,15 @@ static void write_noise(struct page *page, const struct run_details *details,
                    figure_percent(&waste, noise_waste(rows, run->batch)));
 }
 
+static void write_energy(struct page *page, const struct run_details *details)
+{
+    const struct measured_energy energy = measure_energy(&details->measure);
+    struct figure joules, rows;
+    if (isfinite(energy.joules))
+        page_entry(page, "energy", STYLE_NORMAL, "%s J/epoch, %s samples/J",
+                   figure_count(&joules, energy.joules), figure_count(&rows, energy.samples_per_j));
+}
+
 /* As it was when the page was opened: a running run may have written newer ones since. */
 static void write_checkpoint(struct page *page, const struct ui *ui, const struct state_run *run)
 {
@@ -115,6 +124,7 @@ void section_summary(struct page *page, const struct ui *ui, const struct state_
     page_entry(page, "epochs", STYLE_NORMAL, "%s of %s", figure_whole(&done, run->epochs_done),
                figure_whole(&all, run->epochs));
     write_results(page, ui, run);
+    write_energy(page, details);
     write_noise(page, details, run);
     write_checkpoint(page, ui, run);
     write_times(page, ui, run);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/deadline.h"
 #include "base/json.h"
+#include "engine/energy/meter.h"
 #include "engine/hosts/train.h"
 #include "engine/server/devices/environment.h"
 #include "engine/server/devices/free_gpus.h"
@@ -26,6 +27,7 @@
 struct sink_context {
     struct queue *queue;
     struct record *record;
+    struct energy_meter *meter; /* NULL: the energy is not known */
 };
 
 static void sink_event(void *context, json_t *event)
@@ -47,6 +49,27 @@ static void sink_progress(void *context, const struct run_progress *progress)
     record_set_progress(sink->record, progress);
     sink->queue->version++;
     pthread_mutex_unlock(&sink->queue->lock);
+}
+
+static void sink_energy_begin(void *context)
+{
+    const struct sink_context *sink = context;
+    energy_meter_begin(sink->meter);
+}
+
+static double sink_energy_end(void *context)
+{
+    const struct sink_context *sink = context;
+    return energy_meter_end(sink->meter);
+}
+
+/* Those of other hosts have counters of their own, which are not read. */
+static struct energy_meter *open_meter(const struct spec *spec)
+{
+    const struct energy_options options = energy_environment();
+    return spec_has_hosts(spec)
+               ? NULL
+               : energy_meter_open(&options, spec->devices.id, spec->devices.count);
 }
 
 /* How long a checkpoint waits for the run store. */
@@ -132,8 +155,12 @@ static void keep_begin(struct queue *queue, struct record *record)
 /* Called and returns with the lock held. */
 static void execute(struct queue *queue, struct record *record)
 {
-    struct sink_context context = {queue, record};
-    struct run_sink sink = {.event = sink_event, .progress = sink_progress, .context = &context};
+    struct sink_context context = {queue, record, NULL};
+    struct run_sink sink = {.event = sink_event,
+                            .progress = sink_progress,
+                            .energy_begin = sink_energy_begin,
+                            .energy_end = sink_energy_end,
+                            .context = &context};
     struct error err = ERROR_INIT;
     record->status = RUN_RUNNING;
     record->started_at = clock_date();
@@ -157,7 +184,9 @@ static void execute(struct queue *queue, struct record *record)
         .sync = queue->history ? sink_sync : NULL,
         .sync_context = &context,
     };
+    context.meter = ok ? open_meter(&record->spec) : NULL;
     ok = ok && train(queue, record, keep, &sink, &err);
+    energy_meter_close(context.meter);
     if (queue->history)
         *queue->notice = '\0'; /* that a store was set aside is said once */
     free(folder);

@@ -30,8 +30,12 @@ void metrics_begin_epoch(struct metrics *metrics, long epoch)
     struct rate rates[SPEC_MAX_DEVICES];
     for (int i = 0; i < SPEC_MAX_DEVICES; i++)
         rates[i] = now->devices[i].rate;
-    *now = (struct epoch_metrics){
-        .epoch = epoch, .val_loss = NAN, .val_acc = NAN, .test_loss = NAN, .test_acc = NAN};
+    *now = (struct epoch_metrics){.epoch = epoch,
+                                  .energy_j = NAN,
+                                  .val_loss = NAN,
+                                  .val_acc = NAN,
+                                  .test_loss = NAN,
+                                  .test_acc = NAN};
     for (int i = 0; i < SPEC_MAX_DEVICES; i++)
         now->devices[i].rate = rates[i];
 }

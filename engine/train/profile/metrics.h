@@ -25,8 +25,10 @@ struct device_metrics {
 struct epoch_metrics {
     long epoch, steps, rows, correct;
     double loss_sum, seconds;
-    long noises;    /* steps that measured the gradients' noise */
-    double spent_s; /* until it has ended: so far, without pauses */
+    long noises;      /* steps that measured the gradients' noise */
+    bool interrupted; /* by a pause, or resumed within: its energy is not known */
+    double energy_j;  /* that its devices used in its training part; NAN: not known */
+    double spent_s;   /* until it has ended: so far, without pauses */
     /*
      * Along the critical path: in every step the longest time any device computed and the longest
      * it synchronised. What is left of `seconds` is waiting, for data and between steps.

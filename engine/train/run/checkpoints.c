@@ -361,6 +361,7 @@ double checkpoints_resume_epoch(struct run *run)
     if (!run->checkpoints.keep.resumes || epoch->epoch != place->epochs + 1)
         return 0;
     epoch->steps = place->epoch.steps;
+    epoch->interrupted = epoch->steps > 0;
     epoch->rows = place->epoch.rows;
     epoch->correct = place->epoch.correct;
     epoch->loss_sum = place->epoch.loss_sum;

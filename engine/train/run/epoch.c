@@ -57,12 +57,18 @@ bool run_epoch(struct run *run, long epoch, struct error *err)
     struct order order = order_make(run->spec.order, run->spec.seed, (uint32_t)epoch,
                                     (uint32_t)run->work.train_rows);
     metrics_begin_epoch(&run->metrics, epoch);
-    double start = clock_seconds() - checkpoints_resume_epoch(run);
+    const struct run_sink *sink = run->report.sink;
+    const double before_s = checkpoints_resume_epoch(run);
+    if (sink->energy_begin)
+        sink->energy_begin(sink->context);
+    double start = clock_seconds() - before_s;
     progress_phase(run, PHASE_TRAIN);
     workload_fill_order(&run->work, &order);
     if (!take_steps(run, start, &paused_s, err))
         return false;
     metrics_end_epoch(&run->metrics, clock_seconds() - start - paused_s);
+    const double energy_j = sink->energy_end ? sink->energy_end(sink->context) : NAN;
+    run->metrics.epoch.energy_j = run->metrics.epoch.interrupted ? NAN : energy_j;
     return true;
 }
 

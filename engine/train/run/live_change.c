@@ -87,7 +87,7 @@ bool live_wait_while_paused(struct run *run, double *paused_s, struct error *err
     if (!steps_drain(run, err))
         return false;
     double begin = clock_seconds();
-    run->live.paused = true;
+    run->live.paused = run->metrics.epoch.interrupted = true;
     bool ok = report_retune(run, "pause", NULL, NULL, err);
     progress_phase(run, run->progress.phase);
     while (ok && is_paused(run)) {

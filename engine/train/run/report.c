@@ -284,20 +284,26 @@ bool report_epoch(struct run *run, struct error *err)
     double reduced = run->spec.strategy == STRATEGY_DATA ? bytes : 0; /* others move more */
     json_t *event = json_pack(
         "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
-        "s:f, s:o, s:o, s:o, s:o*, s:o*}",
+        "s:f, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*}",
         "event", "epoch", "epoch", (json_int_t)epoch->epoch, "step", (json_int_t)run->metrics.steps,
-        "steps", (json_int_t)epoch->steps, "partial", epoch->steps < run->work.steps_per_epoch,
-        "rows", (json_int_t)epoch->rows, "lr", live_lr(run, run->metrics.steps - 1), "train_loss",
-        json_finite(metrics_ratio(epoch->loss_sum, rows)), "train_acc",
-        json_finite(metrics_ratio((double)epoch->correct, rows)), "test_loss",
-        json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
-        epoch->seconds, "samples_per_s", json_finite(metrics_ratio(rows, epoch->seconds)), "wait_s",
-        fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s", epoch->compute_s,
-        "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes, "sync_bandwidth",
-        json_finite(sync_algorithm_bandwidth(reduced, epoch->reduce_s)), "sync_bus_bandwidth",
-        json_finite(sync_bus_bandwidth(reduced, epoch->reduce_s, run->ranks.count)), "devices",
-        list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run),
-        "noise_scale", noise_json(&run->metrics));
+        "steps", (json_int_t)epoch->steps, "partial",
+        epoch->steps<
+            run->work.steps_per_epoch, "rows", (json_int_t)epoch->rows, "lr",
+            live_lr(run, run->metrics.steps - 1), "train_loss",
+            json_finite(metrics_ratio(epoch->loss_sum, rows)), "train_acc",
+            json_finite(metrics_ratio((double)epoch->correct, rows)), "test_loss",
+            json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
+            epoch->seconds, "samples_per_s", json_finite(metrics_ratio(rows, epoch->seconds)),
+            "wait_s", fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s",
+            epoch->compute_s, "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes,
+            "sync_bandwidth", json_finite(sync_algorithm_bandwidth(reduced, epoch->reduce_s)),
+            "sync_bus_bandwidth",
+            json_finite(sync_bus_bandwidth(reduced, epoch->reduce_s, run->ranks.count)), "devices",
+            list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run),
+            "noise_scale", noise_json(&run->metrics), "energy_j", epoch->energy_j> 0
+            ? json_real(epoch->energy_j)
+            : NULL,
+        "samples_per_j", epoch->energy_j > 0 ? json_real(rows / epoch->energy_j) : NULL);
     bool ok = event && outcome_add_epoch(&run->work, &run->metrics, event) &&
               meet_add_network(run, event);
     return report_emit(&run->report, whole(event, ok), err);

@@ -53,6 +53,10 @@ struct run_sink {
     /* What was taken for what, after each evaluation. NULL: nothing is counted. */
     void (*predictions)(void *context, const struct confusion *confusion,
                         const char *const *class_names); /* NULL: they have none */
+    /* The energy that the devices use from the one call to the other, in joules; NAN: not known.
+     * Both wait for a moment at most. NULL: it is not measured. */
+    void (*energy_begin)(void *context);
+    double (*energy_end)(void *context);
     void *context;
 };
 

@@ -3,6 +3,7 @@ check_PROGRAMS += %D%/test_study
 check_PROGRAMS += %D%/test_series
 check_PROGRAMS += %D%/test_predict
 check_PROGRAMS += %D%/test_noise
+check_PROGRAMS += %D%/test_energy
 %C%_test_study_SOURCES = \
 	%D%/test_study.c %D%/test_table.c %D%/test_range.c \
 	%D%/test_strategies.c %D%/test_forecast.c %D%/study_fixture.c %D%/study_fixture.h
@@ -13,4 +14,6 @@ check_PROGRAMS += %D%/test_noise
 %C%_test_predict_LDADD = $(ui_test_libs)
 %C%_test_noise_SOURCES = %D%/test_noise.c
 %C%_test_noise_LDADD = $(ui_test_libs)
+%C%_test_energy_SOURCES = %D%/test_energy.c
+%C%_test_energy_LDADD = $(ui_test_libs)
 endif

@@ -234,7 +234,7 @@ START_TEST(output_formats_tell_strategies_apart)
     json_decref(object);
     study_table_csv(&table, &out);
     ck_assert_ptr_nonnull(strstr(text_cstr(&out), "\"2 devices, pipeline\",2,256,"));
-    ck_assert_ptr_nonnull(strstr(text_cstr(&out), ",pipeline,2000000,3145728\n"));
+    ck_assert_ptr_nonnull(strstr(text_cstr(&out), ",pipeline,2000000,3145728,,,,\n"));
     text_free(&out);
     /* A line for each strategy, from one device on. */
     study_table_svg(&table, &out);

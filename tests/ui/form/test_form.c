@@ -277,8 +277,9 @@ START_TEST(the_engine_is_asked_about_the_form)
     answer_check("{\"model\":\"smallnet\",\"data\":\"glyphs\",\"train_rows\":400}");
     ck_assert_int_eq(checks, 2);
     char *screen = replay_screen(&replay, 24, 120, true);
-    ck_assert_ptr_nonnull(strstr(screen, "smallnet (default)"));
-    ck_assert_ptr_nonnull(strstr(screen, "glyphs (default)"));
+    ck_assert_ptr_nonnull(strstr(screen, "model     smallnet"));
+    ck_assert_ptr_nonnull(strstr(screen, "data      glyphs"));
+    ck_assert_ptr_null(strstr(screen, "(default)"));
     ck_assert_ptr_nonnull(strstr(screen, "batch 512: there are 400 training"));
     free(screen);
     error_set(&err, ERROR_USAGE, "no model 'smalnet'");
@@ -298,8 +299,8 @@ static int style_of_value(const char *label)
     struct surface surface = {.rows = 0};
     size_t length = strlen(label), at = 0;
     int style = -1;
-    replay_draw(&replay, 24, 120, &surface);
-    for (int y = 0; y < 24; y++)
+    replay_draw(&replay, 60, 120, &surface);
+    for (int y = 0; y < 60; y++)
         for (int x = 1; x + 10 < 120; x++) {
             for (at = 0; at < length; at++)
                 if (surface_at(&surface, y, x + (int)at)->character != (char32_t)label[at])
@@ -352,6 +353,61 @@ START_TEST(the_noise_scale_suggests_a_rate)
     replay_keys(&replay, "<Home>");
     ck_assert(form_set(form, FORM_BATCH, "256", &err));
     ck_assert(!form_suggest(form, state, NULL, &s));
+}
+END_TEST
+
+/* What nobody has chosen is dim; the value itself is there. */
+START_TEST(defaults_are_dim)
+{
+    struct error err = ERROR_INIT;
+    struct form *form = &replay.ui.form;
+    replay_recording(&replay, "idle", 0);
+    snprintf(replay.ui.check.model, sizeof replay.ui.check.model, "smallnet");
+    ck_assert_int_eq(style_of_value("model"), STYLE_LABEL);
+    ck_assert_int_eq(style_of_value("stages"), STYLE_LABEL);
+    ck_assert_int_eq(style_of_value("batch"), STYLE_NORMAL);
+    ck_assert(form_set(form, FORM_MODEL, "smallnet", &err));
+    ck_assert(form_set(form, FORM_DEVICES, "cpu:0", &err));
+    ck_assert_int_eq(style_of_value("model"), STYLE_NORMAL);
+}
+END_TEST
+
+static bool screen_has(const char *text)
+{
+    char *screen = replay_screen(&replay, 80, 120, true);
+    bool found = strstr(screen, text);
+    free(screen);
+    return found;
+}
+
+/* The settings that most runs need come first, the others behind a line. */
+START_TEST(the_rest_is_unfolded)
+{
+    struct error err = ERROR_INIT;
+    struct form *form = &replay.ui.form;
+    replay_recording(&replay, "idle", 0);
+    replay.ui.focus = PANEL_FORM;
+    ck_assert(screen_has("more...   32 settings"));
+    ck_assert(screen_has("notify    default"));
+    ck_assert(!screen_has("init      normal:0.01"));
+    replay_keys(&replay, "<End>");
+    ck_assert(form_on_fold(form));
+    ck_assert(screen_has("Enter lists 32 more settings"));
+    /* What was given there is told, and can be reached by its name as before. */
+    ck_assert(form_set(form, FORM_INIT, "default", &err));
+    ck_assert(screen_has("also init default"));
+    replay_keys(&replay, "<Enter>");
+    ck_assert(!form_on_fold(form));
+    ck_assert_int_eq(form->field, FORM_INIT);
+    ck_assert(!screen_has("more..."));
+    ck_assert(screen_has("init      default"));
+    ck_assert(!screen_has("also init"));
+    replay_keys(&replay, "<End>");
+    ck_assert_int_eq(form->field, FORM_FIELDS - 1);
+    form->unfolded = false;
+    form->field = (enum form_field)FORM_COMMON;
+    replay_keys(&replay, "<Right>");
+    ck_assert(form->unfolded);
 }
 END_TEST
 
@@ -496,6 +552,8 @@ int main(void)
     tcase_add_test(tests, the_engine_is_asked_about_the_form);
     tcase_add_test(tests, the_noise_scale_suggests_a_rate);
     tcase_add_test(tests, a_pipeline_in_the_form);
+    tcase_add_test(tests, defaults_are_dim);
+    tcase_add_test(tests, the_rest_is_unfolded);
     tcase_add_test(tests, recipes_fill_the_form);
     tcase_add_test(tests, problems_are_told_before_the_start);
     tcase_add_test(tests, what_was_given_is_in_sight);

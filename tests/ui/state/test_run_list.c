@@ -69,6 +69,36 @@ static void filter(const char *text)
     snprintf(list.filter, sizeof list.filter, "%s", text);
 }
 
+START_TEST(the_running_run_is_first_in_every_order)
+{
+    for (int i = 0; i < 4; i++)
+        add()->test_acc = 0.5 + 0.1 * i;
+    runs[1].status = RUN_RUNNING;
+    snprintf(runs[1].data, sizeof runs[1].data, "mnist");
+    for (int column = 0; column < RUN_COLUMNS; column++)
+        for (int ascending = 0; ascending < 2; ascending++) {
+            struct error err = ERROR_INIT;
+            sort_by((enum run_column)column, ascending != 0);
+            ck_assert(run_list_update(&list, &state, &err));
+            ck_assert_int_eq(run_list_run(&list, &state, 0)->run, 2);
+        }
+    sort_by(RUN_COLUMN_TEST_ACC, true);
+    expect("2 1 3 4");
+    sort_by(RUN_COLUMN_TEST_ACC, false);
+    expect("2 4 3 1");
+    runs[1].status = RUN_PAUSED;
+    state.runs_version++;
+    expect("2 4 3 1");
+    /* Who filters it out means it. */
+    filter("data=glyphs");
+    expect("4 3 1");
+    filter("");
+    runs[1].status = RUN_DONE;
+    state.runs_version++;
+    expect("4 3 2 1");
+}
+END_TEST
+
 START_TEST(newest_first_without_a_choice)
 {
     expect("");
@@ -289,6 +319,7 @@ int main(void)
     tcase_set_timeout(tests, 30);
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, newest_first_without_a_choice);
+    tcase_add_test(tests, the_running_run_is_first_in_every_order);
     tcase_add_test(tests, unknown_figures_come_last_either_way);
     tcase_add_test(tests, equal_figures_stay_newest_first);
     tcase_add_test(tests, texts_sort_without_case_and_empty_ones_last);

@@ -38,10 +38,12 @@ START_TEST(details_follow_the_run)
     ck_assert_int_eq(replay.ui.view, VIEW_RUN);
     ck_assert_int_eq(replay.ui.details.epoch_count, 5);
     expect_on_screen("lr from 0.2 to 0.05", true);
+    expect_on_screen("J/epoch", false);
     expect_on_screen("weight-decay  0.0005", true);
     replay_line(&replay,
                 "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":18,\"epoch\":6,"
-                "\"test_acc\":0.9912,\"seconds\":10,\"eval_s\":1,\"devices\":[{\"device\":"
+                "\"test_acc\":0.9912,\"energy_j\":512.5,\"samples_per_j\":117,\"seconds\":10,"
+                "\"eval_s\":1,\"devices\":[{\"device\":"
                 "\"cpu:0\",\"compute_s\":6,\"sync_s\":1,\"wait_s\":3},{\"device\":\"cpu:1\","
                 "\"compute_s\":8,\"sync_s\":1,\"wait_s\":1}]}}");
     ck_assert_int_eq(replay.ui.details.epoch_count, 6);
@@ -50,6 +52,7 @@ START_TEST(details_follow_the_run)
     ck_assert_int_eq(details_slowest(&replay.ui.details), 1);
     ck_assert_int_eq(details_best(&replay.ui.details), 5);
     expect_on_screen("0.9912", true);
+    expect_on_screen("energy     512 J/epoch, 117 samples/J", true);
     expect_on_screen("Devices in epoch 6", true);
     replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"end\",\"run\":18,"
                          "\"status\":\"done\"}}");

@@ -2,13 +2,15 @@ if HAVE_CHECK
 check_PROGRAMS += %D%/test_run %D%/test_results %D%/test_control %D%/test_command \
 	%D%/test_live_change %D%/test_load_balance %D%/test_parallel %D%/test_unequal \
 	%D%/test_checkpoints %D%/test_resume %D%/test_schedule %D%/test_validation %D%/test_pipeline %D%/test_tensor \
-	%D%/test_hosts %D%/test_hosts_control %D%/test_hosts_resume %D%/test_noise
+	%D%/test_hosts %D%/test_hosts_control %D%/test_hosts_resume %D%/test_noise %D%/test_energy
 run_fixture = %D%/fixture.c %D%/fixture.h tests/recorder.c tests/recorder.h \
 	tests/fakes/fake_backend.c tests/fakes/fake_backend.h
 parallel_fixture = %D%/parallel_fixture.c %D%/parallel_fixture.h \
 	tests/recorder.c tests/recorder.h tests/support.c tests/support.h
 %C%_test_run_SOURCES = %D%/test_run.c $(run_fixture)
 %C%_test_run_LDADD = libtrain.a libboard.a $(TRAIN_LIBS)
+%C%_test_energy_SOURCES = %D%/test_energy.c $(run_fixture)
+%C%_test_energy_LDADD = libtrain.a libboard.a $(TRAIN_LIBS)
 %C%_test_results_SOURCES = %D%/test_results.c $(run_fixture)
 %C%_test_results_LDADD = libtrain.a libboard.a $(TRAIN_LIBS)
 %C%_test_control_SOURCES = %D%/test_control.c $(run_fixture)
