@@ -200,10 +200,9 @@ static const char *main_type(const struct run *run)
 /* An event that something could not be added to is none. */
 static json_t *whole(json_t *event, bool ok)
 {
-    if (ok)
-        return event;
-    json_decref(event);
-    return NULL;
+    if (!ok)
+        json_decref(event);
+    return ok ? event : NULL;
 }
 
 bool report_run(struct run *run, struct error *err)
@@ -211,9 +210,10 @@ bool report_run(struct run *run, struct error *err)
     const struct dataset *train = &run->work.data.train;
     const struct strategy_tasks *strategy = run->ranks.strategy;
     const char *how = run->ranks.count > 1 ? strategy->how(&run->ranks) : "one device: none";
+    const char *choice = run->checkpoints.keep.choice;
     json_t *event = json_pack(
         "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:o, "
-        "s:s, s:o, s:s, s:o}",
+        "s:s, s:o, s:s, s:o, s:o*}",
         "event", "run", "run", (json_int_t)run->report.number, "model",
         json_any_text(run->spec.model), "data", json_any_text(run->work.data.name), "devices",
         device_names(run), "hardware", list_of(run, run->ranks.count, model_of, NULL), "params",
@@ -227,15 +227,13 @@ bool report_run(struct run *run, struct error *err)
         list_of(run, run->ranks.count, memory_of, NULL), "dtype", main_type(run), "types",
         list_of(run, run->ranks.count, type_of, NULL), "sync_algorithm", how, "resumed_at",
         run->checkpoints.keep.resumes ? json_integer(run->checkpoints.resumed.place.steps)
-                                      : json_null());
+                                      : json_null(),
+        "choice", choice ? json_any_text(choice) : NULL);
     /* The settings as well, except those that the event already has. */
     json_t *settings = event ? spec_to_json(&run->spec) : NULL;
     bool ok = settings && json_object_update_missing(event, settings) == 0 &&
               normalization_add(run->work.net, event);
     json_decref(settings);
-    if (run->checkpoints.keep.choice)
-        ok = ok &&
-             json_object_set_new(event, "choice", json_any_text(run->checkpoints.keep.choice)) == 0;
     return report_emit(&run->report, whole(event, ok), err) && report_warnings(run, err);
 }
 
