@@ -28,7 +28,7 @@ struct preferences {
     enum canvas_kind canvas;
     enum load_style load;
     struct run_columns columns; /* of the page of all runs */
-    bool mouse;                 /* the terminal's own selection needs Shift then */
+    bool mouse;                 /* where the terminal has one; its own selection needs Shift then */
 };
 
 /* The built-in ones. */
