@@ -457,11 +457,17 @@ class Workbench(WorkbenchCase):
         self.assertEqual(t.exit_status(), 0)
         self.assert_restored(t)
 
-    def test_the_mouse_is_off_at_first(self):
+    def test_a_key_switches_the_mouse(self):
         self.engine()
         t = self.start()
         t.expect('engine 4242 idle')
-        self.assertNotIn(1000, t.screen.modes)
+        self.assertIn(1000, t.screen.modes)
+        t.keys('M')
+        t.expect('the mouse is off')
+        t.wait(lambda: 1000 not in t.screen.modes, 'the mouse to be off')
+        t.keys('M')
+        t.expect('the mouse is on')
+        t.wait(lambda: 1000 in t.screen.modes, 'the mouse')
 
     # --- settings
 
@@ -487,8 +493,8 @@ class Workbench(WorkbenchCase):
         t.settle()
         self.assertIn(b'38;5;220m', t.raw)  # the sign of what is not saved
         t.keys('Down', 'Down', 'Down', 'Down', 'Down', 'Down', '+')  # mouse
-        t.expect('* mouse          yes')
-        t.wait(lambda: 1000 in t.screen.modes, 'the mouse')
+        t.expect('* mouse          no')
+        t.wait(lambda: 1000 not in t.screen.modes, 'the mouse to be off')
         t.keys('Esc')
         t.expect('4 settings are not saved')
         t.keys('q')
@@ -508,7 +514,7 @@ class Workbench(WorkbenchCase):
         t.keys(*22 * ['Down'])
         t.expect('batch          64                 environment')
         t.keys('Home')
-        t.wait(lambda: 1000 in t.screen.modes, 'the mouse')
+        t.wait(lambda: 1000 not in t.screen.modes, 'the mouse to be off')
         # Ctrl-C twice leaves even with changes that are not saved.
         t.keys('+', '+')
         t.expect('* charset        utf8')

@@ -163,3 +163,12 @@ void run_list_pick(struct ui *ui, int line)
     if (run)
         ui->selected_run = run->run;
 }
+
+void run_list_pick_title(struct ui *ui, enum run_column column)
+{
+    if (ui->list.column == column)
+        ui->list.ascending = !ui->list.ascending;
+    else
+        run_list_sort(&ui->list, column);
+    run_list_refresh(ui);
+}

@@ -37,6 +37,12 @@ static void act_everywhere(struct ui *ui, enum action action)
     case ACTION_SCREENSHOT:
         picture_ask(ui);
         break;
+    case ACTION_MOUSE:
+        ui->preferences.mouse = !ui->preferences.mouse;
+        ui_say(ui, false,
+               ui->preferences.mouse ? "the mouse is on: hold Shift to select text with it"
+                                     : "the mouse is off: the terminal selects text with it");
+        break;
     case ACTION_PALETTE:
         palette_open(ui);
         break;

@@ -32,6 +32,7 @@ static const struct {
     {ACTION_VIEW_RUNS, "history list"},
     {ACTION_VIEW_SETTINGS, "colour color theme palette mouse charset configuration preferences"},
     {ACTION_SCREENSHOT, "export screenshot save"},
+    {ACTION_MOUSE, "select copy click"},
     {ACTION_HELP, "keys manual shortcuts legend"},
     {ACTION_QUIT, "exit"},
 };

@@ -40,7 +40,7 @@ static const struct {
 
 void preferences_init(struct preferences *preferences)
 {
-    *preferences = (struct preferences){.colour = true};
+    *preferences = (struct preferences){.colour = true, .mouse = true};
 }
 
 /* COUNT: there is none of that name. */

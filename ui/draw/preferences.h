@@ -37,7 +37,7 @@ struct preferences {
     enum y_axis y_axis;
     enum smoothing smoothing;
     struct run_columns columns; /* of the page of all runs */
-    bool mouse;                 /* the terminal's own selection needs Shift then */
+    bool mouse;                 /* where the terminal has one; its own selection needs Shift then */
 };
 
 /* The built-in ones. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/frame/mouse.h"
 
+#include "ui/actions/run_list.h"
 #include "ui/actions/views.h"
 #include "ui/control/control.h"
 #include "ui/control/palette.h"
@@ -8,6 +9,7 @@
 #include "ui/frame/keys.h"
 #include "ui/frame/screen.h"
 #include "ui/views/dashboard.h"
+#include "ui/views/runs.h"
 
 static bool inside(const struct rect *rect, int y, int x)
 {
@@ -73,12 +75,16 @@ static void turn_wheel(struct ui *ui, bool up)
     act_if_it_works_here(ui, up ? ACTION_ZOOM_IN : ACTION_ZOOM_OUT);
 }
 
-/* Put the cursor into a line; true when there is one. */
+/* Put the cursor into a line, true when there is one; or sort by a title. */
 static bool pick_line(struct ui *ui, int line)
 {
     const struct view_actions *view = view_actions(ui->view);
     if (line < 0)
         return false;
+    if (!ui->prompt && ui->view == VIEW_RUNS && line >= RUNS_VIEW_TITLES) {
+        run_list_pick_title(ui, (enum run_column)(line - RUNS_VIEW_TITLES));
+        return false;
+    }
     if (ui->prompt)
         palette_pick(ui, line);
     else if (view->pick)
@@ -105,17 +111,16 @@ void ui_mouse(struct ui *ui, int rows, int columns, int y, int x, enum mouse_eve
     if (overlaid && !choosing)
         return;
     /* The list may have scrolled since the first of two clicks, which has put the cursor right. */
-    if (event == MOUSE_DOUBLE) {
-        if (ui->picked)
-            ui_key(ui, KEYCODE_ENTER);
+    if (event == MOUSE_DOUBLE && ui->picked) {
+        ui_key(ui, KEYCODE_ENTER);
         return;
     }
     /* Before the focus moves, which on a small screen moves everything. */
-    int line = event == MOUSE_CLICK ? line_at(ui, rows, columns, y, x) : -1;
+    int line = click ? line_at(ui, rows, columns, y, x) : -1;
     enum panel panel = panel_at(&layout, y, x);
     if (!overlaid && ui->view == VIEW_DASHBOARD && panel != PANEL_COUNT)
         ui->focus = panel;
-    if (event == MOUSE_CLICK)
+    if (click)
         ui->picked = pick_line(ui, line);
     else
         turn_wheel(ui, event == MOUSE_WHEEL_UP);

@@ -159,6 +159,8 @@ static const struct action_entry table[] = {
           ':'),
     ENTRY(ACTION_SCREENSHOT, "screenshot", CONTEXT_VIEWS, 0, "picture",
           "write this screen to a text file", 'P'),
+    ENTRY(ACTION_MOUSE, "mouse", CONTEXT_VIEWS, 0, "mouse",
+          "mouse: off to select text, or hold Shift; or on", 'M'),
     ENTRY(ACTION_HELP, "help", CONTEXT_VIEWS & ~(unsigned)CONTEXT_HELP, 1, "help",
           "the keys, as they work now", '?', 'h', KEYCODE_F1),
     ENTRY(ACTION_REDRAW, "redraw", CONTEXT_VIEWS, 0, "redraw", "draw the whole screen again",

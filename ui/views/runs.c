@@ -140,9 +140,12 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
     draw_summary(ui, surface, area);
     choose_columns(ui, chosen, title, sizeof title);
     place_columns(ui, chosen, area.w, places);
-    for (int i = 0; i < RUN_COLUMNS && area.h > 1; i++)
+    for (int i = 0; i < RUN_COLUMNS && area.h > 1; i++) {
         list_cell(surface, area, area.y + 1, &chosen[i], &places[i],
                   i == (int)ui->list.column ? STYLE_FOCUS : STYLE_LABEL, chosen[i].title);
+        surface_mark_line(surface, area.y + 1, area.x + places[i].x, places[i].w,
+                          RUNS_VIEW_TITLES + i);
+    }
     for (int i = first; i < ui->list.count && i < first + visible; i++) {
         const struct state_run *run = run_list_run(&ui->list, &ui->state, i);
         int y = area.y + HEADINGS + i - first;

@@ -3,5 +3,8 @@
 
 #include "ui/views/views.h"
 
+/* What the mouse finds in the titles of columns: instead of a line this, and enum run_column. */
+enum { RUNS_VIEW_TITLES = 0xff00 };
+
 /* How many runs the list of all runs has lines for on the screen. */
 int runs_view_lines(const struct ui *ui);

@@ -90,7 +90,7 @@ START_TEST(everything_can_be_saved)
         {"screen.x_axis", "seconds"},
         {"screen.y_axis", "log"},
         {"screen.smoothing", "strong"},
-        {"screen.mouse", "yes"},
+        {"screen.mouse", "no"},
         {"screen.columns", "note,run,s/epoch"},
         {"train.model", "/a \"b\" \\c/\xc3\xa9\x01.conf"},
         {"train.data", "random:1000x5"},

@@ -61,7 +61,7 @@ START_TEST(a_write_that_fails_leaves_the_old_file)
 {
     struct rlimit limit, before;
     saved_begin();
-    ck_assert(saved_set("screen.mouse", "yes"));
+    ck_assert(saved_set("screen.mouse", "no"));
     ck_assert_msg(saved_save(), "%s", err.text);
     ck_assert(saved_set("train.batch", "64"));
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -76,7 +76,7 @@ START_TEST(a_write_that_fails_leaves_the_old_file)
     saved_expect("train.batch", "64", SOURCE_SAVED, true);
     saved_end();
     saved_begin();
-    saved_expect("screen.mouse", "yes", SOURCE_SAVED, false);
+    saved_expect("screen.mouse", "no", SOURCE_SAVED, false);
     saved_expect("train.batch", "256", SOURCE_BUILT_IN, false);
     saved_end();
 }
@@ -87,11 +87,11 @@ START_TEST(a_folder_is_made_and_a_folder_in_the_way_refused)
     char *config = format("%s/dpartui", folder);
     saved_begin();
     ck_assert_int_eq(rmdir(config), 0);
-    ck_assert(saved_set("screen.mouse", "yes"));
+    ck_assert(saved_set("screen.mouse", "no"));
     ck_assert_msg(saved_save(), "%s", err.text);
     ck_assert_int_eq(unlink(saved_file), 0);
     ck_assert_int_eq(mkdir(saved_file, 0700), 0);
-    ck_assert(saved_set("screen.mouse", "no"));
+    ck_assert(saved_set("screen.mouse", "yes"));
     ck_assert(!saved_save());
     ck_assert_ptr_nonnull(strstr(err.text, "settings.conf: not a regular file"));
     saved_end();

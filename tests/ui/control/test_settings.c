@@ -148,7 +148,7 @@ START_TEST(saving_says_where)
     ck_assert_msg(strncmp(replay.ui.message.text, "saved in /", 10) == 0, "%s",
                   replay.ui.message.text);
     ck_assert_int_eq(stat(replay.saved.path, &info), 0);
-    expect("screen.mouse", "yes", false);
+    expect("screen.mouse", "no", false);
     replay_keys(&replay, "q");
     ck_assert_str_eq(replay.ui.message.text, "");
     replay_keys(&replay, "q");

@@ -235,7 +235,7 @@ START_TEST(preferences_are_words)
     struct error err = ERROR_INIT;
     preferences_init(&preferences);
     ck_assert_str_eq(preferences_get(&preferences, "colour"), "yes");
-    ck_assert_str_eq(preferences_get(&preferences, "mouse"), "no");
+    ck_assert_str_eq(preferences_get(&preferences, "mouse"), "yes");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *const *words = preferences_words(names[i]);
         ck_assert_ptr_nonnull(words);

@@ -94,6 +94,34 @@ START_TEST(a_second_click_is_enter)
 }
 END_TEST
 
+START_TEST(titles_sort_the_runs)
+{
+    replay_end(&replay);
+    replay_begin(&replay);
+    replay_recording(&replay, "runs", 0);
+    replay_view(&replay, VIEW_RUNS);
+    const struct run_list *list = &replay.ui.list;
+    long selected = replay.ui.selected_run;
+    point("test acc", MOUSE_CLICK);
+    ck_assert_int_eq(list->column, RUN_COLUMN_TEST_ACC);
+    ck_assert(!list->ascending);
+    ck_assert_int_eq(run_list_run(list, &replay.ui.state, 0)->run, 1);
+    /* A quick second click is no Enter. */
+    point("test acc v", MOUSE_DOUBLE);
+    ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
+    ck_assert(list->ascending);
+    ck_assert_int_eq(run_list_run(list, &replay.ui.state, 0)->run, 10);
+    point("s/epoch", MOUSE_CLICK);
+    ck_assert_int_eq(list->column, RUN_COLUMN_S_PER_EPOCH);
+    ck_assert_int_eq(replay.ui.selected_run, selected);
+    /* A line is still one. */
+    point("queued 1", MOUSE_CLICK);
+    ck_assert_int_eq(replay.ui.selected_run, 19);
+    point("queued 1", MOUSE_DOUBLE);
+    ck_assert_int_eq(replay.ui.view, VIEW_RUN);
+}
+END_TEST
+
 START_TEST(the_key_bar_can_be_clicked)
 {
     point("s start", MOUSE_CLICK);
@@ -258,6 +286,7 @@ int main(void)
     tcase_add_test(tests, a_click_on_a_device_chooses_it);
     tcase_add_test(tests, a_second_click_is_enter);
     tcase_add_test(tests, the_key_bar_can_be_clicked);
+    tcase_add_test(tests, titles_sort_the_runs);
     tcase_add_test(tests, a_question_is_answered_in_the_bar_alone);
     tcase_add_test(tests, the_wheel_walks_and_zooms);
     tcase_add_test(tests, other_pages_have_lines_too);
