@@ -14,6 +14,7 @@ static void begin(void)
     fake->gpus = 3;
     fake->gpm = fake->percent = 0;
     fake->memory_used = 0;
+    unsetenv("CUDA_VISIBLE_DEVICES");
     setenv("FAKE_GPUS", "3", 1);
     setenv("DPARTUI_NVML", fake_path, 1);
     engine_begin();
