@@ -123,7 +123,7 @@ static void nap(int milliseconds)
     nanosleep(&time, NULL);
 }
 
-static void begin(struct script *script, long number)
+static void begin(struct script *script, long number, const char *choice)
 {
     const struct spec *spec = script->spec;
     long rows = spec->train_rows ? spec->train_rows : 10 * spec->batch;
@@ -148,6 +148,8 @@ static void begin(struct script *script, long number)
                   "classes", 2, "dtype", "f32");
     json_t *settings = spec_to_json(spec);
     json_object_update_missing(event, settings);
+    if (choice)
+        json_object_set_new(event, "choice", json_string(choice));
     json_decref(settings);
     emit(script, event);
 }
@@ -258,10 +260,9 @@ static bool evaluate(struct script *script, struct error *err)
 bool run_train(const struct spec *spec, long run_number, const struct run_keep *keep,
                struct run_control *control, const struct run_sink *sink, struct error *err)
 {
-    (void)keep;
     struct script script = {.spec = spec, .control = control, .sink = sink};
     script.slow_ms = strcmp(spec->model, "slow") == 0 ? 5 : 0;
-    begin(&script, run_number);
+    begin(&script, run_number, keep ? keep->choice : NULL);
     bool ok = spec->epochs > 0 ? train_epochs(&script, err) : evaluate(&script, err);
     const char *status = ok ? "done" : err->kind == ERROR_CANCELLED ? "stopped" : "failed";
     json_t *end = json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f}", "event", "end", "status",

@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(list.count >= 0 && list.count <= SPEC_MAX_DEVICES);
         char *written = device_list_text(&list);
         FUZZ_CHECK(written && device_list_parse(written, &again, &err));
-        FUZZ_CHECK(again.choice == list.choice && again.count == list.count);
+        FUZZ_CHECK(again.choice == list.choice && again.count == list.count &&
+                   again.free == list.free);
         for (int i = 0; list.choice == DEVICES_LISTED && i < list.count; i++)
             FUZZ_CHECK(device_id_same(again.id[i], list.id[i]));
         free(written);

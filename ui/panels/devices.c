@@ -63,7 +63,7 @@ static void find_known(const struct form_device *devices, int count, bool *known
         const struct state_device *device = devices[i].known;
         if (!device)
             continue;
-        known[OTHERS] |= device->others > 0;
+        known[OTHERS] |= device->others > 0 && device->available;
         known[ROWS] |= isfinite(device->rows);
         known[SPEED] |= isfinite(device->samples_per_s);
         known[COMPUTE] |= isfinite(device->compute_s);

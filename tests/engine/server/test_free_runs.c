@@ -14,6 +14,7 @@ static void begin(void)
     fake->gpus = 3;
     fake->gpm = fake->percent = 0;
     fake->memory_used = 0;
+    unsetenv("CUDA_VISIBLE_DEVICES");
     setenv("FAKE_GPUS", "3", 1);
     setenv("DPARTUI_NVML", fake_path, 1);
     engine_begin();
@@ -53,6 +54,11 @@ START_TEST(chosen_when_their_turn_comes)
     use_only(1);
     tell(client, "stop", of(first));
     expect_end(client, first, "stopped");
+    json_t *event = next_event(client, second, "run");
+    ck_assert_str_eq(string_of(event, "choice"),
+                     "free:2: cuda:0 (0% load, 0 B used), cuda:2 (0%, 0 B used); left out: cuda:1 "
+                     "(90%, 40.0 GiB used by 1 process)");
+    json_decref(event);
     expect_end(client, second, "done");
     expect_devices(client, second, "free:2=cuda:0,cuda:2");
     refuse_saying(client, "submit", json_pack("{s:s}", "devices", "free:4"),

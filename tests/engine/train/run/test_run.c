@@ -77,6 +77,18 @@ START_TEST(evaluation_in_chunks_counts_each_row_once)
 }
 END_TEST
 
+START_TEST(why_these_devices)
+{
+    run_ok(LINEAR "devices=cpu:0");
+    ck_assert_ptr_null(json_object_get(recorder_event(&rec, "run", 0), "choice"));
+    recorder_free(&rec);
+    recorder_init(&rec, LINEAR "devices=cpu:0");
+    rec.keep.choice = "free:1: cuda:0";
+    ck_assert_msg(recorder_run(&rec), "%s", rec.err.text);
+    ck_assert_str_eq(member_text(recorder_event(&rec, "run", 0), "choice"), "free:1: cuda:0");
+}
+END_TEST
+
 START_TEST(first_rows_only)
 {
     run_ok(LINEAR "train-rows=33 test-rows=7 order=sequential");
@@ -314,6 +326,7 @@ static Suite *run_suite(void)
     tcase_add_loop_test(tcase, shards_by_rule, 0, COUNT(shard_table));
     tcase_add_loop_test(tcase, every_row_once_in_an_epoch, 0, COUNT(shard_table));
     tcase_add_test(tcase, evaluation_in_chunks_counts_each_row_once);
+    tcase_add_test(tcase, why_these_devices);
     tcase_add_test(tcase, first_rows_only);
     tcase_add_test(tcase, batch_larger_than_the_data);
     tcase = add_case(suite, "events");
