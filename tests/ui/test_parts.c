@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <locale.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -13,6 +15,7 @@
 #include "ui/frame/palette.h"
 #include "ui/frame/status.h"
 #include "ui/panels/chart.h"
+#include "ui/panels/device_parts.h"
 #include "ui/panels/devices.h"
 #include "ui/panels/form.h"
 #include "ui/panels/runs.h"
@@ -255,6 +258,29 @@ START_TEST(cut_text_ends_in_an_ellipsis)
 }
 END_TEST
 
+/* Colours are a hint: the number stands there in any case. */
+START_TEST(low_loads_of_devices_that_train_stand_out)
+{
+    static const struct {
+        bool in_run;
+        const char *state;
+        double load;
+        enum style style;
+    } cases[] = {
+        {true, "train", 0.97, STYLE_GOOD},    {true, "train", 0.8, STYLE_GOOD},
+        {true, "train", 0.79, STYLE_WARNING}, {true, "train", 0.5, STYLE_WARNING},
+        {true, "train", 0.49, STYLE_BAD},     {true, "train", NAN, STYLE_NORMAL},
+        {true, "prepare", 0.1, STYLE_NORMAL}, {true, "eval", 0.1, STYLE_NORMAL},
+        {false, "idle", 0.1, STYLE_LABEL},    {false, "idle", 0.99, STYLE_LABEL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct state_device device = {.in_run = cases[i].in_run, .load = cases[i].load};
+        snprintf(device.state, sizeof device.state, "%s", cases[i].state);
+        ck_assert_msg(device_load_style(&device) == cases[i].style, "case %zu", i);
+    }
+}
+END_TEST
+
 int main(void)
 {
     if (!setlocale(LC_CTYPE, "C.UTF-8")) /* for wcwidth() */
@@ -267,6 +293,7 @@ int main(void)
     tcase_add_loop_test(tests, damaged_part_stays_in_its_rectangle, 0, 20);
     tcase_add_loop_test(tests, screen_is_its_parts, 0, MACHINES);
     tcase_add_loop_test(tests, cut_text_ends_in_an_ellipsis, 0, 2);
+    tcase_add_test(tests, low_loads_of_devices_that_train_stand_out);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

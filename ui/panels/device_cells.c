@@ -35,7 +35,7 @@ static void draw_cell(const struct ui *ui, struct surface *surface, struct rect 
     } else {
         enum style plain = known->in_run ? STYLE_NORMAL : STYLE_LABEL;
         draw_load(surface, y, area.x + places[BAR].x, places[BAR].w, known, ui->preferences.load);
-        list_cell(surface, area, y, &columns[LOAD], &places[LOAD], plain,
+        list_cell(surface, area, y, &columns[LOAD], &places[LOAD], device_load_style(known),
                   figure_percent(&figure, known->load));
         list_cell(surface, area, y, &columns[ROWS], &places[ROWS],
                   known->rows < most_rows ? STYLE_WARNING : plain,

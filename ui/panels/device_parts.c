@@ -7,6 +7,10 @@
 
 #include "base/figure.h"
 
+/* From here on a device that trains is used well; below the other it is hardly used. */
+#define LOAD_GOOD 0.8
+#define LOAD_POOR 0.5
+
 enum { FULL_LABEL = 11 }; /* columns of "[x] cuda:12" */
 
 struct device_times device_times(const struct state_device *device)
@@ -90,6 +94,17 @@ enum style device_state_style(const struct state_device *device)
         return STYLE_BAD;
     return strcmp(device->state, "train") == 0 || strcmp(device->state, "eval") == 0 ? STYLE_GOOD
                                                                                      : STYLE_LABEL;
+}
+
+enum style device_load_style(const struct state_device *device)
+{
+    if (!device->in_run)
+        return STYLE_LABEL;
+    if (strcmp(device->state, "train") != 0 || !isfinite(device->load))
+        return STYLE_NORMAL;
+    return device->load >= LOAD_GOOD   ? STYLE_GOOD
+           : device->load >= LOAD_POOR ? STYLE_WARNING
+                                       : STYLE_BAD;
 }
 
 void device_hint(const struct form_device *device, char *buffer, size_t size)

@@ -30,6 +30,8 @@ void device_label(const struct form_device *device, int width, char *buffer, siz
 const char *device_trouble(const struct form_device *device, enum style *style, char *buffer,
                            size_t size);
 enum style device_state_style(const struct state_device *device);
+/* How good its load is: low ones of a device that trains are a loss, others say nothing. */
+enum style device_load_style(const struct state_device *device);
 
 /* A line about a device: what it is and what it does. */
 void device_hint(const struct form_device *device, char *buffer, size_t size);

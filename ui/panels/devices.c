@@ -141,6 +141,8 @@ static void draw_figures(const struct ui *ui, struct surface *surface, struct re
         enum style style = plain;
         if (i == STATE)
             style = device_state_style(device);
+        else if (i == LOAD)
+            style = device_load_style(device);
         else if (i == OTHERS || (i == THROTTLE && device->throttle[0] != '\0') ||
                  (i == ROWS && device->rows < most_rows))
             style = STYLE_WARNING;
