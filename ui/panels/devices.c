@@ -172,6 +172,7 @@ static void draw_device(const struct ui *ui, struct surface *surface, struct rec
 struct device_sum {
     int working;
     double rows, speed, power;
+    double compute_speed;      /* what their speeds come to, which have no waiting in them */
     struct device_times times; /* of the average device */
 };
 
@@ -186,11 +187,15 @@ static struct device_sum add_up(const struct ui *ui, const struct form_device *d
         struct device_times times = device_times(device);
         sum.working++;
         sum.rows += device->rows;
+        sum.compute_speed += device->samples_per_s;
         sum.power += device->power_w;
         sum.times.compute += times.compute;
         sum.times.all_reduce += times.all_reduce;
         sum.times.wait += times.wait;
     }
+    /* Stages of a pipeline all compute the same rows. */
+    if (!state_divides_rows(&ui->state))
+        sum.compute_speed = NAN;
     sum.rows = state_rows_together(&ui->state, sum.rows, sum.working);
     sum.times.compute /= sum.working;
     sum.times.all_reduce /= sum.working;
@@ -203,7 +208,11 @@ static void draw_totals(struct surface *surface, struct rect area, int y,
 {
     struct figure figure;
     char text[48];
-    surface_format(surface, y, area.x, places[LOAD].x, STYLE_LABEL, "%d together", sum->working);
+    int length = snprintf(text, sizeof text, "%d together, computing %s/s", sum->working,
+                          figure_count(&figure, sum->compute_speed));
+    if (!isfinite(sum->compute_speed) || length > places[LOAD].x)
+        snprintf(text, sizeof text, "%d together", sum->working);
+    surface_text(surface, y, area.x, places[LOAD].x, STYLE_LABEL, text);
     list_cell(surface, area, y, &all_columns[ROWS], &places[ROWS], STYLE_STRONG,
               figure_whole(&figure, sum->rows));
     list_cell(surface, area, y, &all_columns[SPEED], &places[SPEED], STYLE_STRONG,
