@@ -50,6 +50,16 @@ static void put_keepalive(struct text *text, double limit_s)
                 first, next);
 }
 
+/* What Slurm told the engine is of the job that it was started in, if of any; but where Slurm's
+ * configuration is stays true. */
+static void put_job(struct text *text, const char *job)
+{
+    text_puts(text, "test \"${SLURM_JOB_ID-}\" = ");
+    put_word(text, job);
+    text_puts(text, " || unset $(env | sed -n "
+                    "'/^SLURM_CONF=/!s/^\\(SLURM_[A-Z0-9_]*\\)=.*/\\1/p'); ");
+}
+
 static const char *find_template(const char *template)
 {
     if (!template || strcmp(template, "mpirun") == 0)
@@ -98,6 +108,8 @@ char *launcher_command(const char *template, const struct host_list *hosts, cons
         return NULL;
     }
     put_keepalive(&text, limit_s);
+    if (*job)
+        put_job(&text, job);
     text_puts(&text, "exec ");
     for (; *at; at++) {
         if (*at != '%') {

@@ -73,5 +73,7 @@ bool hosts_take(struct invocation *invocation, struct error *err)
     struct host_list list;
     if (path)
         return host_list_read(path, &list, err) && give_hosts(spec, &list, err);
-    return spec_has_hosts(spec) || take_allocation(invocation, err);
+    /* None, too, can be what is wanted. */
+    return spec_has_hosts(spec) || invocation_value(invocation, "hosts") ||
+           take_allocation(invocation, err);
 }

@@ -35,13 +35,7 @@ static bool submit(struct client *client, const struct spec *spec, const char *n
     return true;
 }
 
-/* The job that a resumed run was in is over, or it is another one. */
-static bool is_of_job(const struct invocation *invocation, const char *key)
-{
-    return invocation->job_hosts && (strcmp(key, "hosts") == 0 || strcmp(key, "launcher") == 0);
-}
-
-/* Only what the command line says, and where it is run: all else is as it was. */
+/* Only what the command line says: all else is as it was. */
 static json_t *changed_settings(const struct invocation *invocation, struct error *err)
 {
     json_t *params = json_object();
@@ -51,9 +45,8 @@ static json_t *changed_settings(const struct invocation *invocation, struct erro
                           : strcmp(option->name, "hosts-file") == 0 ? "hosts"
                                                                     : option->name;
         const bool stands_for = key != option->name;
-        if ((!invocation->values[i] && !is_of_job(invocation, key)) ||
-            (option->kind == OPTION_VALUE && !stands_for) || option->kind == OPTION_FLAG ||
-            option->kind == OPTION_WORD)
+        if (!invocation->values[i] || (option->kind == OPTION_VALUE && !stands_for) ||
+            option->kind == OPTION_FLAG || option->kind == OPTION_WORD)
             continue;
         char *value = spec_get(&invocation->settings.spec, key, err), name[32];
         snprintf(name, sizeof name, "%s", key);
@@ -66,6 +59,16 @@ static json_t *changed_settings(const struct invocation *invocation, struct erro
     return params;
 }
 
+/* The Slurm job that this is run in: a run that was in another one goes on here. */
+static bool add_job(const struct invocation *invocation, json_t *params)
+{
+    const struct spec *spec = &invocation->settings.spec;
+    return !invocation->job_hosts ||
+           json_object_set_new(
+               params, "job",
+               json_pack("{s:s, s:s}", "hosts", spec->hosts, "launcher", spec->launcher)) == 0;
+}
+
 /* *from: the number of the first event that is new. */
 static bool resume(struct client *client, const struct invocation *invocation, long *run,
                    long *from, struct error *err)
@@ -75,6 +78,7 @@ static bool resume(struct client *client, const struct invocation *invocation, l
         return error_set(err, ERROR_USAGE, "--resume needs the number of a run (see dpartui runs)");
     json_t *params = changed_settings(invocation, err);
     if (!params || json_object_set_new(params, "resume", json_integer(*run)) != 0 ||
+        !add_job(invocation, params) ||
         (invocation_has(invocation, "profile") &&
          json_object_set_new(params, "profile", json_true()) != 0)) {
         json_decref(params);

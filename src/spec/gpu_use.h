@@ -5,7 +5,8 @@
 
 /*
  * How much of a GPU is in use, to find the least used ones: its load, 0 to 1, and its memory's
- * share together, in steps that do not tremble. What is not known (NAN) does not count.
+ * share together, in steps, so that small changes do not alter the order. What is not known (NAN)
+ * does not count.
  */
 static inline double gpu_use(double load, double memory_used, double memory_total)
 {

@@ -172,3 +172,51 @@ bool spec_spread_devices(struct spec *spec, struct error *err)
     spec->devices.count = one.count * hosts.count;
     return true;
 }
+
+/* Those of each host, where all have the same, else 0. */
+static int devices_of_each(const struct device_list *devices, const struct host_list *hosts)
+{
+    const int each = hosts->count > 0 ? devices->count / hosts->count : 0;
+    for (int i = 0; i < devices->count; i++)
+        if (each * hosts->count != devices->count ||
+            devices->id[i].kind != devices->id[i % each].kind ||
+            devices->id[i].index != devices->id[i % each].index ||
+            strcmp(devices->id[i].host, hosts->name[i / each]) != 0)
+            return 0;
+    return each;
+}
+
+static bool same_hosts(const struct host_list *a, const struct host_list *b)
+{
+    for (int i = 0; i < a->count; i++)
+        if (find(b, a->name[i], strlen(a->name[i])) < 0)
+            return false;
+    return a->count == b->count;
+}
+
+bool spec_move_to_hosts(struct spec *spec, const char *hosts, struct error *err)
+{
+    struct host_list before, after;
+    if (!spec_hosts(spec, &before, err) || !host_list_parse(hosts, &after, err))
+        return false;
+    if (same_hosts(&before, &after))
+        return true;
+    if (device_list_names_hosts(&spec->devices)) {
+        const int each = devices_of_each(&spec->devices, &before);
+        if (each == 0)
+            return error_set(err, ERROR_USAGE,
+                             "the run's hosts have different devices: give --devices for %s",
+                             hosts);
+        spec->devices.count = each;
+        for (int i = 0; i < each; i++)
+            spec->devices.id[i].host[0] = '\0';
+        if (spec->thread_count > 0)
+            spec->cpu_threads = spec->thread_count = 0;
+    }
+    char *copy = strdup(hosts);
+    if (!copy)
+        return error_memory(err, "names of hosts");
+    free(spec->hosts);
+    spec->hosts = copy;
+    return true;
+}

@@ -47,3 +47,9 @@ bool spec_hosts(const struct spec *spec, struct host_list *list, struct error *e
 /* Have the devices, which are resolved for one host and named without any, on every one of the
  * spec's hosts; those that are named with their hosts stay. */
 bool spec_spread_devices(struct spec *spec, struct error *err);
+
+/*
+ * Have a spec that is over hosts go over these ("h3,h4") instead, with the devices that each of its
+ * own has. ERROR_USAGE where those differ from host to host; with the same hosts nothing changes.
+ */
+bool spec_move_to_hosts(struct spec *spec, const char *hosts, struct error *err);

@@ -111,7 +111,20 @@ class Slurm(hosts_case.Case):
         self.assertEqual((run["status"], len(run["epochs"])), ("done", done + 2))
         self.assertRegex(run["spec"]["launcher"], r"^srun:\d+$")
         self.assertNotEqual(run["spec"]["launcher"], first["spec"]["launcher"])
+        # On other hosts, and on more of them.
+        for count, (hosts, devices) in enumerate((
+                ("h1,h3", "[h1/cpu:0, h3/cpu:0]"), ("h1,h2,h3", "[h1/cpu:0, h2/cpu:0, h3/cpu:0]"))):
+            text = self.allocate("-w", hosts, cli.PROGRAM, "train", "--resume", str(number),
+                                 "--epochs", str(done + 3 + count), hosts=len(hosts.split(",")))
+            self.assertIn(f"on {devices}", text)
         self.wait_none_left()
+
+    def test_a_run_of_one_host_stays_there(self):
+        self.good("train", *SHORT, "--devices", "cpu:0-1", "--strategy", "pipeline")
+        text = self.allocate(cli.PROGRAM, "train", "--resume", "1", "--epochs", "3")
+        self.assertIn("on [cpu:0, cpu:1]", text)
+        text = self.allocate(cli.PROGRAM, "train", *SHORT, "--devices", "cpu:0", "--hosts", "")
+        self.assertIn("on [cpu:0]", text)
 
     def expect_stopped(self, number, path):
         """The run continues from where it was, also without Slurm."""
@@ -138,5 +151,5 @@ class Slurm(hosts_case.Case):
 
 
 if __name__ == "__main__":
-    hosts_case.enter("slurm.sh", 2)
+    hosts_case.enter("slurm.sh", 3)
     unittest.main()

@@ -91,6 +91,12 @@ static bool predict(const struct ui *ui, const struct outlook *outlook,
     return true;
 }
 
+/* As many epochs at an unknown speed are no news. */
+static bool says_something(const struct outlook *outlook)
+{
+    return isfinite(outlook->reach.sooner) || (double)outlook->batch != outlook->base->batch;
+}
+
 bool outlook_of_form(const struct ui *ui, struct outlook *outlook)
 {
     const struct form *form = &ui->form;
@@ -109,7 +115,7 @@ bool outlook_of_form(const struct ui *ui, struct outlook *outlook)
                              .low = NAN,
                              .high = NAN};
     if (!same_kind(ui, &run) || series_strategy(&run) != STRATEGY_DATA)
-        return true;
+        return says_something(outlook);
     const double faster = measured(ui, outlook, &run);
     if (isfinite(faster)) {
         outlook->reach.faster = faster;
@@ -117,7 +123,7 @@ bool outlook_of_form(const struct ui *ui, struct outlook *outlook)
     } else {
         outlook->predicted = predict(ui, outlook, &run, &outlook->reach);
     }
-    return true;
+    return says_something(outlook);
 }
 
 const char *outlook_text(const struct outlook *outlook, char *buffer, size_t size)

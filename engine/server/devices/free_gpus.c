@@ -12,7 +12,7 @@
 /* Seconds that the driver may take to tell the load. */
 #define PATIENCE 10
 
-/* Others use at least this much of a GPU that is worth a word. */
+/* Others use at least this much of a GPU that is worth a warning. */
 #define HEAVY 0.5
 
 /* As many that were left out are named. */

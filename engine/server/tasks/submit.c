@@ -12,7 +12,9 @@
 #include "engine/server/record/labels.h"
 #include "engine/train/resolve/resolve.h"
 #include "spec/data.h"
+#include "spec/hosts.h"
 #include "spec/json.h"
+#include "spec/set.h"
 
 /* Not when CPU devices are named. */
 static bool may_want_gpus(const struct device_list *devices)
@@ -58,9 +60,24 @@ static void keep_replicas(const json_t *settings, struct spec *spec)
         spec->replicas = 1;
 }
 
-/* `settings` are those that change. */
-static bool resume(struct task *task, long number, const json_t *settings, json_t **result,
-                   struct error *err)
+/* The Slurm job that the run was in is over, or it is another one. A run that is not over hosts
+ * stays on its own. */
+static bool move_to_job(const json_t *job, const json_t *settings, struct spec *spec,
+                        struct error *err)
+{
+    const char *hosts = json_string_value(json_object_get(job, "hosts"));
+    const char *launcher = json_string_value(json_object_get(job, "launcher"));
+    if (!job || !spec_has_hosts(spec) || json_object_get(settings, "hosts"))
+        return true;
+    if (!hosts || !launcher)
+        return error_set(err, ERROR_USAGE, "job must have hosts and launcher");
+    return spec_set(spec, "launcher", launcher, err) &&
+           (json_object_get(settings, "devices") || spec_move_to_hosts(spec, hosts, err));
+}
+
+/* `settings` are those that change; `job`: the one to resume it in, or NULL. */
+static bool resume(struct task *task, long number, const json_t *job, const json_t *settings,
+                   json_t **result, struct error *err)
 {
     struct spec spec;
     spec_init(&spec);
@@ -74,7 +91,7 @@ static bool resume(struct task *task, long number, const json_t *settings, json_
         free(spec.stages);
         spec.stages = NULL;
     }
-    ok = ok && spec_change(&spec, settings, err);
+    ok = ok && move_to_job(job, settings, &spec, err) && spec_change(&spec, settings, err);
     if (ok)
         keep_replicas(settings, &spec);
     ok = ok && resolve(task, &spec, err) &&
@@ -122,10 +139,11 @@ bool task_submit(struct task *task, const json_t *params, json_t **result, struc
     }
     json_object_del(settings, "note");
     json_object_del(settings, "resume");
+    json_object_del(settings, "job");
     spec_init(&spec);
     bool ok = json_get_long(params, "resume", 1, LONG_MAX, &number, err);
     if (ok && number > 0) {
-        ok = resume(task, number, settings, result, err);
+        ok = resume(task, number, json_object_get(params, "job"), settings, result, err);
     } else {
         ok = ok && json_get_string(params, "note", &note, err) &&
              record_check_note(note, "note", err) && spec_from_json(&spec, settings, err) &&

@@ -197,14 +197,6 @@ static const char *main_type(const struct run *run)
     return number_type_name(run->spec.dtype);
 }
 
-/* An event that something could not be added to is none. */
-static json_t *whole(json_t *event, bool ok)
-{
-    if (!ok)
-        json_decref(event);
-    return ok ? event : NULL;
-}
-
 bool report_run(struct run *run, struct error *err)
 {
     const struct dataset *train = &run->work.data.train;
@@ -234,7 +226,7 @@ bool report_run(struct run *run, struct error *err)
     bool ok = settings && json_object_update_missing(event, settings) == 0 &&
               normalization_add(run->work.net, event);
     json_decref(settings);
-    return report_emit(&run->report, whole(event, ok), err) && report_warnings(run, err);
+    return report_emit(&run->report, json_kept_if(ok, event), err) && report_warnings(run, err);
 }
 
 bool report_step(struct run *run, const struct step *step, const struct step_part *parts,
@@ -274,9 +266,16 @@ static json_t *gradient_norm(const struct run *run)
     return run->spec.clip_norm > 0 && norm ? json_finite((double)*norm) : NULL;
 }
 
+/* Of the energy; 0 is not known, and left out. */
+static json_t *known(double value)
+{
+    return value > 0 && isfinite(value) ? json_real(value) : NULL;
+}
+
 bool report_epoch(struct run *run, struct error *err)
 {
     const struct epoch_metrics *epoch = &run->metrics.epoch;
+    const int partial = epoch->steps < run->work.steps_per_epoch;
     double rows = (double)epoch->rows;
     double bytes = (double)epoch->steps * run->ranks.strategy->step_bytes(&run->ranks);
     double reduced = run->spec.strategy == STRATEGY_DATA ? bytes : 0; /* others move more */
@@ -284,27 +283,22 @@ bool report_epoch(struct run *run, struct error *err)
         "{s:s, s:I, s:I, s:I, s:b, s:I, s:f, s:o, s:o, s:o, s:o, s:f, s:o, s:f, s:f, s:f, s:f, "
         "s:f, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*}",
         "event", "epoch", "epoch", (json_int_t)epoch->epoch, "step", (json_int_t)run->metrics.steps,
-        "steps", (json_int_t)epoch->steps, "partial",
-        epoch->steps<
-            run->work.steps_per_epoch, "rows", (json_int_t)epoch->rows, "lr",
-            live_lr(run, run->metrics.steps - 1), "train_loss",
-            json_finite(metrics_ratio(epoch->loss_sum, rows)), "train_acc",
-            json_finite(metrics_ratio((double)epoch->correct, rows)), "test_loss",
-            json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
-            epoch->seconds, "samples_per_s", json_finite(metrics_ratio(rows, epoch->seconds)),
-            "wait_s", fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s",
-            epoch->compute_s, "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes,
-            "sync_bandwidth", json_finite(sync_algorithm_bandwidth(reduced, epoch->reduce_s)),
-            "sync_bus_bandwidth",
-            json_finite(sync_bus_bandwidth(reduced, epoch->reduce_s, run->ranks.count)), "devices",
-            list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run),
-            "noise_scale", noise_json(&run->metrics), "energy_j", epoch->energy_j> 0
-            ? json_real(epoch->energy_j)
-            : NULL,
-        "samples_per_j", epoch->energy_j > 0 ? json_real(rows / epoch->energy_j) : NULL);
+        "steps", (json_int_t)epoch->steps, "partial", partial, "rows", (json_int_t)epoch->rows,
+        "lr", live_lr(run, run->metrics.steps - 1), "train_loss",
+        json_finite(metrics_ratio(epoch->loss_sum, rows)), "train_acc",
+        json_finite(metrics_ratio((double)epoch->correct, rows)), "test_loss",
+        json_finite(epoch->test_loss), "test_acc", json_finite(epoch->test_acc), "seconds",
+        epoch->seconds, "samples_per_s", json_finite(metrics_ratio(rows, epoch->seconds)), "wait_s",
+        fmax(0, epoch->seconds - epoch->compute_s - epoch->sync_s), "compute_s", epoch->compute_s,
+        "sync_s", epoch->sync_s, "eval_s", epoch->eval_s, "sync_bytes", bytes, "sync_bandwidth",
+        json_finite(sync_algorithm_bandwidth(reduced, epoch->reduce_s)), "sync_bus_bandwidth",
+        json_finite(sync_bus_bandwidth(reduced, epoch->reduce_s, run->ranks.count)), "devices",
+        list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run),
+        "noise_scale", noise_json(&run->metrics), "energy_j", known(epoch->energy_j),
+        "samples_per_j", known(rows / epoch->energy_j));
     bool ok = event && outcome_add_epoch(&run->work, &run->metrics, event) &&
               meet_add_network(run, event);
-    return report_emit(&run->report, whole(event, ok), err);
+    return report_emit(&run->report, json_kept_if(ok, event), err);
 }
 
 bool report_profile(struct run *run, struct error *err)
@@ -315,7 +309,7 @@ bool report_profile(struct run *run, struct error *err)
     bool ok = event &&
               json_object_set_new(event, "epoch", json_integer(run->metrics.epoch.epoch)) == 0 &&
               json_object_set_new(event, "step", json_integer(run->metrics.steps)) == 0;
-    return report_emit(&run->report, whole(event, ok), err);
+    return report_emit(&run->report, json_kept_if(ok, event), err);
 }
 
 /* What a schedule is multiplied with from here on; NULL: there is none, or it is no rate. */
@@ -381,10 +375,10 @@ void report_end(struct run *run, const struct error *err)
                   json_finite(metrics->test_loss), "test_acc", json_finite(metrics->test_acc),
                   "train_s", metrics->train_s);
     /* Without the reason it is of no use: run_train's caller has it. */
-    event = whole(event, event && (!failed || json_object_set_new(event, "error",
-                                                                  json_any_text(err->text)) == 0));
-    event =
-        whole(event, event && outcome_add_end(&run->work, metrics, &run->best, &run->spec, event));
+    bool ok =
+        event && (!failed || json_object_set_new(event, "error", json_any_text(err->text)) == 0);
+    ok = ok && outcome_add_end(&run->work, metrics, &run->best, &run->spec, event);
+    event = json_kept_if(ok, event);
     if (event && run->report.log.failure.kind != ERROR_NONE)
         json_object_set_new(event, "log_error", json_any_text(run->report.log.failure.text));
     report_emit(&run->report, event, &ignored);

@@ -233,12 +233,51 @@ START_TEST(too_many_are_not_spread)
 }
 END_TEST
 
+static const struct {
+    const char *devices, *hosts, *to, *wanted;
+} moves[] = {
+    {"a/cpu:0,b/cpu:0", "a,b", "c,a,d", "cpu:0"},
+    {"a/cpu:0-1,a/cuda:3,b/cpu:0-1,b/cuda:3", NULL, "c", "cpu:0-1,cuda:3"},
+    {"cuda:0-1", "a,b", "c", "cuda:0-1"},
+    /* They need not be alike where they stay. */
+    {"a/cpu:0-1,b/cpu:0", "a,b", "b,a", "a/cpu:0-1,b/cpu:0"},
+};
+
+START_TEST(a_spec_moves_to_other_hosts)
+{
+    set("devices", moves[_i].devices);
+    if (moves[_i].hosts)
+        set("hosts", moves[_i].hosts);
+    ck_assert_msg(spec_move_to_hosts(&spec, moves[_i].to, &err), "%s", err.text);
+    char *text = device_list_text(&spec.devices);
+    ck_assert_str_eq(text, moves[_i].wanted);
+    if (!device_list_names_hosts(&spec.devices))
+        ck_assert_str_eq(spec.hosts, moves[_i].to);
+    ck_assert(spec_validate(&spec, &err));
+    free(text);
+}
+END_TEST
+
+START_TEST(unlike_hosts_cannot_be_moved)
+{
+    static const char *const lists[] = {"a/cpu:0-1,b/cpu:0", "a/cpu:0,b/cuda:0", "a/cpu:0,b/cpu:1"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        set("devices", lists[i]);
+        check_refused(spec_move_to_hosts(&spec, "c,d", &err),
+                      "the run's hosts have different devices: give --devices for c,d");
+    }
+    check_refused(spec_move_to_hosts(&spec, "c,,d", &err), "is no name of a host");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("hosts");
     TCase *tc = tcase_create("hosts");
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, lists_of_names);
+    tcase_add_loop_test(tc, a_spec_moves_to_other_hosts, 0, sizeof moves / sizeof *moves);
+    tcase_add_test(tc, unlike_hosts_cannot_be_moved);
     tcase_add_loop_test(tc, wrong_lists_are_refused, 0, sizeof wrong_lists / sizeof *wrong_lists);
     tcase_add_test(tc, a_spec_refuses_wrong_hosts);
     tcase_add_test(tc, there_are_as_many_as_devices);

@@ -138,6 +138,8 @@ START_TEST(else_they_are_predicted)
     /* Nothing says what an all-reduce would take. */
     choose("cpu:0-1", "64");
     expect("batch 64: 1.25x the epochs of #2 to the same accuracy");
+    choose("cpu:0-1", "32");
+    expect("");
     static const struct told more[] = {{TWO, 64, 64 / 0.34, 0.9, 0.5},
                                        {ONE, 64, 64 / 0.642, 0, 0.2}};
     tell(more, 2, true, 96);
@@ -158,6 +160,8 @@ START_TEST(other_devices_and_strategies_are_not_foreseen)
     choose("cuda:0-1", "128");
     tell(runs, 2, true, 128);
     expect("batch 128: 1.33x the epochs of #2 to the same accuracy");
+    choose("cuda:0-1", "64");
+    expect("");
     choose("cpu:0-1", "128");
     ck_assert(form_set(&replay.ui.form, FORM_STRATEGY, "pipeline", &err));
     expect("");
