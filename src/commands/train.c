@@ -59,7 +59,7 @@ static json_t *changed_settings(const struct invocation *invocation, struct erro
     return params;
 }
 
-/* The Slurm job that this is run in: a run that was in another one goes on here. */
+/* The Slurm job that this is run in: a run that was in another one moves here. */
 static bool add_job(const struct invocation *invocation, json_t *params)
 {
     const struct spec *spec = &invocation->settings.spec;

@@ -357,6 +357,7 @@ class Engines(Case):
         plain = re.sub(rb"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[ -/]*[0-~])", b"",
                        terminal.raw)
         self.check(plain.replace(b"\x0f", b""), "\r\n\b\t")
+        terminal.close()  # before the folder that it may still write to
 
     def test_commands(self):
         for arguments in (["devices"], ["engine", "status"], ["runs"], ["show", "1"],
