@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "engine/nvml/scan.h"
 
 static bool find_packages(struct energy_counters *counters, const char *root)
@@ -82,7 +83,11 @@ static double read_gpu(struct energy_counters *counters, int index)
     return known && now >= before ? (double)(now - before) / 1e3 : NAN;
 }
 
-static double read_package(struct energy_zone *zone, int root)
+/* No package takes this much (W). What would be more has not come around but begun again, as after
+ * suspending. */
+static const double MOST_POWER = 1000;
+
+static double read_package(struct energy_zone *zone, int root, double seconds)
 {
     int64_t now, before = zone->before;
     if (sensor_file_number(&zone->energy, root, 0, INT64_MAX, &now) != 0)
@@ -90,14 +95,17 @@ static double read_package(struct energy_zone *zone, int root)
     zone->before = now;
     if (before < 0 || now < 0 || (now < before && (zone->range == 0 || before > zone->range)))
         return NAN;
-    return (double)(now - before + (now < before ? zone->range : 0)) / 1e6;
+    const double joules = (double)(now - before + (now < before ? zone->range : 0)) / 1e6;
+    return now < before && joules > MOST_POWER * fmax(seconds, 1) ? NAN : joules;
 }
 
 double energy_counters_read(struct energy_counters *counters)
 {
     double joules = 0;
+    const double now = clock_seconds(), seconds = now - counters->packages_read;
+    counters->packages_read = now;
     for (int i = 0; i < counters->packages.count; i++)
-        joules += read_package(&counters->packages.zone[i], counters->root);
+        joules += read_package(&counters->packages.zone[i], counters->root, seconds);
     for (int i = 0; i < counters->gpu_count; i++)
         joules += read_gpu(counters, i);
     return joules;

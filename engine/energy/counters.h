@@ -14,6 +14,7 @@
 struct energy_counters {
     int root; /* a descriptor of the folder that holds /sys; -1: no CPU devices */
     struct powers packages;
+    double packages_read; /* when, by clock_seconds() */
     struct nvml_api api;
     int gpu_count;
     struct nvml_handle *gpu[SPEC_MAX_DEVICES];

@@ -106,6 +106,9 @@ static bool parse_count(const char *text, const char *number, enum device_choice
                         struct device_list *list, struct error *err)
 {
     long count;
+    if (strchr(number, ','))
+        return error_set(err, ERROR_USAGE, "'%s': a number of GPUs stands alone, or name them all",
+                         text);
     if (!parse_long(number, 1, SPEC_MAX_DEVICES, &count))
         return error_set(err, ERROR_USAGE, "'%s': the number of GPUs must be 1 to %d%s", text,
                          SPEC_MAX_DEVICES, strcmp(number, "all") == 0 ? "; or give all" : "");

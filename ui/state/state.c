@@ -309,6 +309,7 @@ static bool take_event(struct state *state, const json_t *params, struct error *
         return curve_add_fine(run, params, err);
     if (strcmp(event, "retune") == 0) {
         state->runs_stale = true;
+        state->retuned = 2; /* one may be on its way */
         return curve_add_retune(run, params, err);
     }
     return true;
@@ -324,8 +325,9 @@ static bool take_state(struct state *state, const json_t *params, struct error *
     read_engine(params, state);
     read_live(json_object_get(params, "run"), &state->live);
     if (before.run != state->live.run || before.stop_after_epoch != state->live.stop_after_epoch ||
-        before.status != state->live.status || queued != state->queued)
+        before.status != state->live.status || queued != state->queued || state->retuned > 0)
         state->runs_stale = true;
+    state->retuned -= state->retuned > 0;
     return take_devices(state, json_object_get(params, "devices"), err);
 }
 

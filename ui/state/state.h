@@ -178,8 +178,9 @@ struct state {
     int run_count;
     unsigned long runs_version; /* rises with every change to the runs */
     bool runs_stale;            /* something happened that only a new `runs` has */
-    unsigned long curve_uses;   /* counts state_use_curve */
-    struct log_line *log;       /* oldest first */
+    int retuned; /* states to come after which `runs` has it: what a run was changed to */
+    unsigned long curve_uses; /* counts state_use_curve */
+    struct log_line *log;     /* oldest first */
     int log_count;
 };
 

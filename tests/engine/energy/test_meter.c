@@ -79,6 +79,19 @@ START_TEST(a_counter_that_begins_again)
     count(0, 200000);
     ck_assert_double_eq_tol(energy_meter_end(meter), 0.7, 1e-9);
     energy_meter_close(meter);
+    /* A wrap is told from a reset by what would have been used: 62 kJ, and nearly all of a range.
+     */
+    static const long again[] = {1000000, 199999000000};
+    for (int i = 0; i < 2; i++) {
+        set(RAPL "0/max_energy_range_uj", "262143328850\n");
+        count(0, 200000000000);
+        meter = open_meter(cpus, 1);
+        energy_meter_begin(meter);
+        count(0, again[i]);
+        ck_assert(isnan(energy_meter_end(meter)));
+        energy_meter_close(meter);
+    }
+    count(0, 200000);
     /* Nobody says where: then nobody knows. */
     vanish(RAPL "0/max_energy_range_uj");
     meter = open_meter(cpus, 1);

@@ -207,6 +207,16 @@ START_TEST(start_stop_and_retune)
     ck_assert_str_eq(replay_last(&replay), "stop {\"run\":2,\"when\":\"step\"}");
     replay_keys(&replay, "r0.05<Enter>");
     ck_assert_str_eq(replay_last(&replay), "set_lr {\"run\":2,\"lr\":0.05}");
+    /* The list has the new rate once the run has told it, which may be after one more state. */
+    replay_line(&replay, "{\"method\":\"event\",\"params\":{\"event\":\"retune\",\"run\":2,"
+                         "\"what\":\"lr\",\"from\":0.1,\"to\":0.05,\"step\":9}}");
+    for (int i = 0; i < 3; i++) {
+        const int before = replay.asked_count;
+        replay_line(&replay, "{\"method\":\"state\",\"params\":{\"run\":null,\"queue\":[]}}");
+        replay_line(&replay, "{\"method\":\"state\",\"params\":{\"run\":null,\"queue\":[]}}");
+        ck_assert_int_eq(replay.asked_count > before, i == 0);
+    }
+    replay_recording(&replay, "train-2", 0);
     int asked = replay.asked_count;
     replay_keys(&replay, "rfast<Enter>");
     ck_assert_ptr_nonnull(replay.ui.prompt);
