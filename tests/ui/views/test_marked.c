@@ -138,6 +138,15 @@ START_TEST(epochs_are_exported)
     answer_show(16);
     ck_assert_str_eq(written, "a.csv: 13 16 18");
     expect_message("the epochs of 3 runs are in a.csv");
+    /* What is not in it is in the store. */
+    replay_keys(&replay, "Ed.csv<Enter>");
+    answer_show(13);
+    answer_show(16);
+    json_t *answer = json_pack("{s:i, s:[n, n, n], s:{s:i, s:i}}", "run", 18, "epochs", "thinned",
+                               "kept", 3, "of", 12000);
+    ui_answer(&replay.ui, REQUEST_EXPORT, answer, NULL);
+    json_decref(answer);
+    expect_message("3 of 12000 epochs are in d.csv: 'dpartui export' writes all");
     /* A failure of the file, of the engine, of the line. */
     replay_keys(&replay, "Efull.csv<Enter>");
     answer_show(13);
