@@ -127,6 +127,12 @@ START_TEST(epochs_are_exported)
     replay.ui.exported.write = write_runs;
     replay_keys(&replay, "/run=4<Enter>E");
     ck_assert_str_eq(replay.ui.editor.text, "run-4.csv");
+    /* As a command's output it would go over the screen. */
+    for (const char *at = "run-4.csv"; *at; at++)
+        replay_keys(&replay, "<Backspace>");
+    replay_keys(&replay, "-<Enter>");
+    expect_message("wants the name of a file; ./- is one");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
     replay_keys(&replay, "<Esc>/<Esc><Home>");
     mark_three();
     replay_keys(&replay, "Ea.csv<Enter>");
