@@ -47,13 +47,16 @@ static bool list_gpus(struct client *client, int limit, struct device_list *pool
     return true;
 }
 
-/* The GPUs that are free now, for all runs of the comparison. */
-static bool choose_free(struct client *client, struct device_list *devices, struct error *err)
+/* The GPUs that are free now, for all runs of the comparison; the engine refuses to choose those of
+ * hosts. */
+static bool choose_free(struct client *client, struct spec *spec, struct error *err)
 {
+    struct device_list *devices = &spec->devices;
     if (devices->choice != DEVICES_FREE_GPUS && devices->free == 0)
         return true;
     char *text = device_list_text(devices);
-    json_t *result = NULL, *params = json_pack("{s:s}", "devices", text);
+    json_t *result = NULL,
+           *params = json_pack("{s:s, s:s*}", "devices", text, "hosts", spec->hosts);
     free(text);
     bool ok = params ? client_call(client, "check", params, SUBMIT_SECONDS, &result, err) &&
                            device_list_parse(member_text(result, "devices"), devices, err)
@@ -269,7 +272,7 @@ bool study_of_options(struct invocation *invocation, struct client *client, stru
     const char *hosts_counts = invocation_value(invocation, "hosts-counts");
     char counts[80];
     if (!take_request(invocation, &request, err) ||
-        !choose_free(client, &invocation->settings.spec.devices, err))
+        (!request.lists && !choose_free(client, &invocation->settings.spec, err)))
         return false;
     const bool hosts = spec_has_hosts(request.spec);
     if (hosts_counts && (!hosts || request.lists || request.counts || request.settings[0].key))

@@ -407,7 +407,7 @@ class FakeEngine:
 
     def do_checkpoints(self, params):
         runs = [run for run in self.runs if run['run'] in params['runs'] and run['checkpoint']]
-        return {'count': 2 * len(runs), 'bytes': 21600000 * len(runs)}
+        return {'runs': params['runs'], 'count': 2 * len(runs), 'bytes': 21600000 * len(runs)}
 
     def do_note(self, params):
         text = params['text']

@@ -200,6 +200,17 @@ class Compare(unittest.TestCase):
     def test_lists_of_devices(self):
         found = self.figures(*TINY, "--devices-list", "cpu:0;cpu:0,cpu:1")
         self.assertEqual([row["label"] for row in found["rows"]], ["cpu:0", "cpu:0-1"])
+        # Free GPUs that only the configuration asks for are not looked for.
+        self.env["DPARTUI_DEVICES"] = "free:2"
+        found = self.figures(*TINY, "--devices-list", "cpu:0;cpu:0,cpu:1")
+        self.assertEqual([row["devices"] for row in found["rows"]], ["cpu:0", "cpu:0-1"])
+
+    def test_free_gpus_of_hosts(self):
+        """Refused as by train: this host's numbers say nothing about others."""
+        for command in "compare", "train":
+            done = self.dpartui(command, *TINY, "--hosts", "h1,h2", "--devices", "free:2")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("free:2: the load of other hosts' GPUs is not known", done.stderr)
 
     def test_strategies(self):
         """The same devices with each strategy, told apart everywhere, also without an engine."""

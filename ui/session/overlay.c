@@ -37,6 +37,9 @@ bool prompt_new_file(struct ui *ui, const char *path, size_t size)
 {
     if (path[0] == '\0' || strlen(path) >= size)
         return ui_say(ui, true, "wants the name of a file");
+    /* For commands it is the standard output, which is the screen here. */
+    if (strcmp(path, "-") == 0)
+        return ui_say(ui, true, "wants the name of a file; ./- is one");
     return access(path, F_OK) != 0 || ui_say(ui, true, "is there already");
 }
 

@@ -10,7 +10,6 @@
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/json.h"
 #include "engine/server/viewers/notify.h"
-#include "engine/train/checkpoint/folder.h"
 #include "system/affinity.h"
 #include "system/local_socket.h"
 #include "system/priority.h"
@@ -77,9 +76,6 @@ int method_runs(struct method_call *call)
     return RPC_OK;
 }
 
-/* Their folders are read while viewers wait. */
-enum { RUNS_MEASURED = 64 };
-
 int method_show(struct method_call *call)
 {
     struct record *record;
@@ -95,27 +91,6 @@ int method_show(struct method_call *call)
                             queue_checkpoint_json(&call->server->queue, record));
     method_unlock(call->server);
     return code;
-}
-
-int method_checkpoints(struct method_call *call)
-{
-    const json_t *runs = json_object_get(call->params, "runs");
-    double bytes = 0;
-    long count = 0;
-    size_t index;
-    json_t *run;
-    if (!json_is_array(runs) || json_array_size(runs) > RUNS_MEASURED)
-        return method_fail(call->err, RPC_PARAMS, "'runs' must be an array of at most 64 numbers");
-    json_array_foreach(runs, index, run)
-    {
-        char *folder = queue_checkpoint_folder(&call->server->queue, (long)json_integer_value(run));
-        bool ok = !folder || checkpoint_measure(folder, &count, &bytes, call->err);
-        free(folder);
-        if (!ok)
-            return RPC_FAILED;
-    }
-    call->result = json_pack("{s:I, s:I}", "count", (json_int_t)count, "bytes", (json_int_t)bytes);
-    return RPC_OK;
 }
 
 int method_log(struct method_call *call)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "engine/server/protocol/ask.h"
 #include "engine/server/protocol/change.h"
+#include "engine/server/tasks/checkpoints.h"
 #include "engine/server/tasks/devices.h"
 #include "engine/server/tasks/evaluate.h"
 #include "engine/server/tasks/fetch.h"
@@ -44,7 +45,7 @@ static const struct method methods[] = {
     {"log", method_log, NULL, false, false},
     {"runs", method_runs, NULL, false, false},
     {"show", method_show, NULL, false, false},
-    {"checkpoints", method_checkpoints, NULL, false, false},
+    {"checkpoints", NULL, task_checkpoints, false, false},
     {"model", NULL, task_model, false, false},
     {"follow", method_follow, NULL, false, false},
     {"watch", method_watch, NULL, false, false},

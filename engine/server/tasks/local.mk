@@ -1,4 +1,5 @@
 libserver_a_SOURCES += \
+	%D%/checkpoints.c %D%/checkpoints.h \
 	%D%/devices.c %D%/devices.h \
 	%D%/evaluate.c %D%/evaluate.h \
 	%D%/fetch.c %D%/fetch.h \

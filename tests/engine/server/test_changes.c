@@ -184,6 +184,10 @@ START_TEST(checkpoints_are_measured)
     struct client *client = viewer();
     json_t *answer = ask(client, "checkpoints", json_pack("{s:[i,i]}", "runs", 1, 99));
     ck_assert(number_of(answer, "count") == 0 && number_of(answer, "bytes") == 0);
+    /* Of which runs: a viewer may have asked about others since. */
+    const json_t *runs = json_object_get(answer, "runs");
+    ck_assert_uint_eq(json_array_size(runs), 2);
+    ck_assert_int_eq(json_integer_value(json_array_get(runs, 1)), 99);
     json_decref(answer);
     refuse(client, "checkpoints", NULL, ERROR_USAGE);
     json_t *many = json_array();

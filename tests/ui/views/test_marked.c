@@ -15,12 +15,22 @@ static void expect_asked(int back, const char *text)
     ck_assert_str_eq(replay.asked[replay.asked_count - 1 - back], text);
 }
 
-/* Marks 18, which trains, 16 and 13. */
+/* Marks 18, which trains and is above all others, 16 and 13. */
 static void mark_three(void)
 {
-    replay_keys(&replay, "<Down><Down> <Down><Down> <Down><Down><Down> <Down>");
+    replay_keys(&replay, " <Down><Down><Down><Down> <Down><Down><Down> <Down>");
     ck_assert_int_eq(replay.ui.mark_count, 3);
     expect_selected(12);
+}
+
+/* The engine's answer about `runs`, a JSON array. */
+static void answer_measured(const char *runs, int count, int bytes)
+{
+    json_t *list = json_loads(runs, 0, NULL);
+    json_t *answer = json_pack("{s:o, s:i, s:i}", "runs", list, "count", count, "bytes", bytes);
+    ck_assert_ptr_nonnull(answer);
+    ui_answer(&replay.ui, REQUEST_CHECKPOINTS, answer, NULL);
+    json_decref(answer);
 }
 
 START_TEST(one_question_deletes_them)
@@ -31,15 +41,14 @@ START_TEST(one_question_deletes_them)
     ck_assert_str_eq(replay.ui.question_text,
                      "Delete 2 runs (#13, #16) with their curves and epochs? Run 18 has not ended "
                      "and stays.");
-    json_t *answer = json_pack("{s:i, s:i}", "count", 3, "bytes", 43200000);
-    ui_answer(&replay.ui, REQUEST_CHECKPOINTS, answer, NULL);
+    answer_measured("[13, 16]", 3, 43200000);
     ck_assert_str_eq(replay.ui.question_text,
                      "Delete 2 runs (#13, #16) with their curves, epochs and 3 checkpoints of 41.2 "
                      "MiB? Run 18 has not ended and stays.");
     replay_keys(&replay, "n");
     expect_asked(0, "checkpoints {\"runs\":[13,16]}");
     /* Too late: nothing is asked any more. */
-    ui_answer(&replay.ui, REQUEST_CHECKPOINTS, answer, NULL);
+    answer_measured("[13, 16]", 3, 43200000);
     ck_assert_ptr_null(replay.ui.question);
     replay_keys(&replay, "Xy");
     expect_asked(1, "delete {\"run\":13}");
@@ -51,7 +60,6 @@ START_TEST(one_question_deletes_them)
     replay_keys(&replay, "X");
     ck_assert_ptr_null(replay.ui.question);
     expect_message("run 18 has not ended: stop it first");
-    json_decref(answer);
 }
 END_TEST
 
@@ -59,16 +67,29 @@ START_TEST(without_marks_the_selected_one_goes)
 {
     replay_keys(&replay, "/run=13<Enter>X");
     ck_assert_str_eq(replay.ui.question_text, "Delete run 13 with its curve and epochs?");
-    json_t *answer = json_pack("{s:i, s:i}", "count", 1, "bytes", 2048);
-    ui_answer(&replay.ui, REQUEST_CHECKPOINTS, answer, NULL);
+    answer_measured("[13]", 1, 2048);
     ck_assert_str_eq(replay.ui.question_text,
                      "Delete run 13 with its curve, epochs and 1 checkpoint of 2.0 KiB?");
-    json_decref(answer);
+    /* They may have been deleted otherwise since. */
+    replay_keys(&replay, "nX");
+    answer_measured("[13]", 1, 2048);
+    answer_measured("[13]", 0, 0);
+    ck_assert_str_eq(replay.ui.question_text, "Delete run 13 with its curve and epochs?");
     /* In its details a key is about this run, whatever is marked. */
     replay_keys(&replay, "n/<Esc><Home>");
     mark_three();
     replay_keys(&replay, "<Enter>X");
     expect_asked(0, "checkpoints {\"runs\":[12]}");
+}
+END_TEST
+
+START_TEST(a_late_answer_is_about_its_own_question)
+{
+    replay_keys(&replay, "/run=13<Enter>Xn/run=16<Enter>X");
+    answer_measured("[13]", 3, 43200000);
+    ck_assert_str_eq(replay.ui.question_text, "Delete run 16 with its curve and epochs?");
+    answer_measured("[16]", 0, 0);
+    ck_assert_str_eq(replay.ui.question_text, "Delete run 16 with its curve and epochs?");
 }
 END_TEST
 
@@ -127,6 +148,12 @@ START_TEST(epochs_are_exported)
     replay.ui.exported.write = write_runs;
     replay_keys(&replay, "/run=4<Enter>E");
     ck_assert_str_eq(replay.ui.editor.text, "run-4.csv");
+    /* As a command's output it would go over the screen. */
+    for (const char *at = "run-4.csv"; *at; at++)
+        replay_keys(&replay, "<Backspace>");
+    replay_keys(&replay, "-<Enter>");
+    expect_message("wants the name of a file; ./- is one");
+    ck_assert_ptr_nonnull(replay.ui.prompt);
     replay_keys(&replay, "<Esc>/<Esc><Home>");
     mark_three();
     replay_keys(&replay, "Ea.csv<Enter>");
@@ -138,6 +165,15 @@ START_TEST(epochs_are_exported)
     answer_show(16);
     ck_assert_str_eq(written, "a.csv: 13 16 18");
     expect_message("the epochs of 3 runs are in a.csv");
+    /* What is not in it is in the store. */
+    replay_keys(&replay, "Ed.csv<Enter>");
+    answer_show(13);
+    answer_show(16);
+    json_t *answer = json_pack("{s:i, s:[n, n, n], s:{s:i, s:i}}", "run", 18, "epochs", "thinned",
+                               "kept", 3, "of", 12000);
+    ui_answer(&replay.ui, REQUEST_EXPORT, answer, NULL);
+    json_decref(answer);
+    expect_message("3 of 12000 epochs are in d.csv: 'dpartui export' writes all");
     /* A failure of the file, of the engine, of the line. */
     replay_keys(&replay, "Efull.csv<Enter>");
     answer_show(13);
@@ -195,6 +231,7 @@ int main(void)
     TCase *tests = runs_case("marked runs");
     tcase_add_test(tests, one_question_deletes_them);
     tcase_add_test(tests, without_marks_the_selected_one_goes);
+    tcase_add_test(tests, a_late_answer_is_about_its_own_question);
     tcase_add_test(tests, an_engine_that_does_not_measure);
     tcase_add_test(tests, tags_of_all_are_edited);
     tcase_add_test(tests, two_stand_side_by_side);

@@ -69,18 +69,28 @@ void delete_ask(struct ui *ui)
     ui_request(ui, REQUEST_CHECKPOINTS, run_group_json(&ui->chosen));
 }
 
+/* On a slow line an earlier question's answer may come while another one is open. */
+static bool is_of_chosen(const struct ui *ui, const json_t *result)
+{
+    json_t *asked = run_group_json(&ui->chosen);
+    bool same = json_equal(json_object_get(asked, "runs"), json_object_get(result, "runs"));
+    json_decref(asked);
+    return same;
+}
+
 void delete_measured(struct ui *ui, const json_t *result)
 {
     double count = member_number(result, "count");
     struct run_group all = ui_runs_chosen(ui), rest = {.count = 0};
     struct figure bytes;
-    char checkpoints[64];
-    if (ui->question != &delete_runs || !(count > 0))
+    char checkpoints[64] = "";
+    if (ui->question != &delete_runs || !is_of_chosen(ui, result))
         return;
     for (int i = 0; i < all.count; i++)
         if (!run_group_has(&ui->chosen, all.run[i]))
             rest.run[rest.count++] = all.run[i];
-    snprintf(checkpoints, sizeof checkpoints, " and %.0f checkpoint%s of %s", count, plural(count),
-             figure_bytes(&bytes, member_number(result, "bytes")));
+    if (count > 0)
+        snprintf(checkpoints, sizeof checkpoints, " and %.0f checkpoint%s of %s", count,
+                 plural(count), figure_bytes(&bytes, member_number(result, "bytes")));
     ask(ui, &rest, checkpoints);
 }

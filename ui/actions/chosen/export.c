@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/figure.h"
+#include "base/json.h"
 #include "base/text.h"
 
 static bool accept(struct ui *ui, const char *path)
@@ -36,16 +38,34 @@ void export_ask(struct ui *ui)
     ui_prompt(ui, &export_prompt, 0, name);
 }
 
+/* Of the answers, which are thinned where a run is long: how many of how many epochs. */
+static void count_epochs(const struct run_export *exported, double *kept, double *of)
+{
+    *kept = *of = 0;
+    for (int i = 0; i < exported->runs.count; i++) {
+        const json_t *thinned = json_object_get(exported->shown[i], "thinned");
+        double all = (double)json_array_size(json_object_get(exported->shown[i], "epochs"));
+        *kept += all;
+        *of += thinned ? member_number(thinned, "of") : all;
+    }
+}
+
 static void write_file(struct ui *ui)
 {
     struct run_export *exported = &ui->exported;
     struct error err = ERROR_INIT;
+    struct figure figure[2];
     int count = exported->runs.count;
-    if (exported->write(exported->path, exported->shown, count, &err)) {
-        ui_say(ui, false, "the epochs of %d run%s are in %s", count, plural(count), exported->path);
-    } else {
+    double kept, of;
+    count_epochs(exported, &kept, &of);
+    if (!exported->write(exported->path, exported->shown, count, &err)) {
         ui_log_local(ui, LOG_ERROR, "the runs were not exported: %s", err.text);
         ui_say(ui, true, "%s", err.text);
+    } else if (kept < of) {
+        ui_say(ui, false, "%s of %s epochs are in %s: 'dpartui export' writes all",
+               figure_whole(&figure[0], kept), figure_whole(&figure[1], of), exported->path);
+    } else {
+        ui_say(ui, false, "the epochs of %d run%s are in %s", count, plural(count), exported->path);
     }
     run_export_end(exported);
 }
