@@ -197,10 +197,10 @@ END_TEST
 START_TEST(two_stand_side_by_side)
 {
     replay_keys(&replay, "d");
-    expect_message("mark two runs, or one and select another: 0 are marked");
+    expect_message("mark two runs, or one and select another: 0 marked");
     mark_three();
     replay_keys(&replay, "d");
-    expect_message("mark two runs, or one and select another: 3 are marked");
+    expect_message("mark two runs, or one and select another: 3 marked");
     ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
     /* Both marked ones, whichever is selected. */
     replay_keys(&replay, "<Up> d");
