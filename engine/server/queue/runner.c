@@ -297,8 +297,7 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
                             .history = history,
                             .changed = changed,
                             .context = context};
-    if (!take_past(queue, past, err) ||
-        !(queue->notifier = notifier_start(log, NOTIFY_SECONDS, err))) {
+    if (!take_past(queue, past, err)) {
         free_records(queue);
         return false;
     }
@@ -313,7 +312,6 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
             pthread_cond_destroy(&queue->cleared);
     }
     if (errno) {
-        notifier_end(queue->notifier);
         free_records(queue);
         pthread_cond_destroy(&queue->wake);
         pthread_mutex_destroy(&queue->lock);
@@ -344,7 +342,6 @@ bool queue_has_left(struct queue *queue)
 void queue_free(struct queue *queue)
 {
     pthread_join(queue->runner, NULL);
-    notifier_end(queue->notifier);
     history_set_owner(queue->history, NULL);
     free_records(queue);
     event_buffer_free(&queue->marks);
