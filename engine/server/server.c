@@ -332,8 +332,9 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
         *end = SERVER_ABANDONED;
         return ok;
     }
-    queue_free(&server->queue);
+    bool ended = queue_free(&server->queue);
     engine_log(&server->log, MESSAGE_INFO, 0, "the engine ends");
-    *end = tear_down(server) ? SERVER_ENDED : SERVER_HELD;
+    ended &= tear_down(server);
+    *end = ended ? SERVER_ENDED : SERVER_HELD;
     return true;
 }

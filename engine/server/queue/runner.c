@@ -64,12 +64,12 @@ static double sink_energy_end(void *context)
 }
 
 /* Those of other hosts have counters of their own, which are not read. */
-static struct energy_meter *open_meter(const struct spec *spec)
+static struct energy_meter *open_meter(struct queue *queue, const struct spec *spec)
 {
     const struct energy_options options = energy_environment();
     return spec_has_hosts(spec)
                ? NULL
-               : energy_meter_open(&options, spec->devices.id, spec->devices.count);
+               : energy_meter_open(&options, spec->devices.id, spec->devices.count, &queue->held);
 }
 
 /* How long a checkpoint waits for the run store. */
@@ -184,9 +184,9 @@ static void execute(struct queue *queue, struct record *record)
         .sync = queue->history ? sink_sync : NULL,
         .sync_context = &context,
     };
-    context.meter = ok ? open_meter(&record->spec) : NULL;
+    context.meter = ok ? open_meter(queue, &record->spec) : NULL;
     ok = ok && train(queue, record, keep, &sink, &err);
-    energy_meter_close(context.meter);
+    queue->held |= !energy_meter_close(context.meter);
     if (queue->history)
         *queue->notice = '\0'; /* that a store was set aside is said once */
     free(folder);
@@ -339,7 +339,7 @@ bool queue_has_left(struct queue *queue)
     return idle;
 }
 
-void queue_free(struct queue *queue)
+bool queue_free(struct queue *queue)
 {
     pthread_join(queue->runner, NULL);
     history_set_owner(queue->history, NULL);
@@ -348,4 +348,5 @@ void queue_free(struct queue *queue)
     pthread_cond_destroy(&queue->cleared);
     pthread_cond_destroy(&queue->wake);
     pthread_mutex_destroy(&queue->lock);
+    return !queue->held;
 }
