@@ -179,6 +179,7 @@ int main(int argc, char **argv)
     if (arguments.log && !redirect_log(arguments.log))
         return STATUS_FAILED;
     struct error err = ERROR_INIT;
+    const bool limited = affinity_is_limited();
     if (!affinity_apply(&err) || !priority_apply(&err)) {
         print_to(stderr, "dpartui-engine: %s\n", err.text);
         return err.kind == ERROR_USAGE ? STATUS_USAGE : STATUS_FAILED;
@@ -194,6 +195,7 @@ int main(int argc, char **argv)
     struct places places;
     struct server_options options;
     fill_options(&options, &arguments, signal_fd, &places);
+    options.limited = limited;
     if (options.private_fd >= 0)
         fcntl(options.private_fd, F_SETFD, FD_CLOEXEC);
     json_begin();

@@ -148,7 +148,7 @@ static struct energy_meter *make(const struct energy_options *options, const str
 }
 
 struct energy_meter *energy_meter_open(const struct energy_options *options,
-                                       const struct device_id *ids, int count)
+                                       const struct device_id *ids, int count, bool *hangs)
 {
     bool possible = count <= SPEC_MAX_DEVICES;
     for (int i = 0; possible && i < count; i++)
@@ -161,14 +161,14 @@ struct energy_meter *energy_meter_open(const struct energy_options *options,
     pthread_mutex_unlock(&meter->lock);
     if (usable)
         return meter;
-    energy_meter_close(meter);
+    *hangs |= !energy_meter_close(meter);
     return NULL;
 }
 
-void energy_meter_close(struct energy_meter *meter)
+bool energy_meter_close(struct energy_meter *meter)
 {
     if (!meter)
-        return;
+        return true;
     pthread_t thread = meter->thread;
     pthread_mutex_lock(&meter->lock);
     meter->request = REQUEST_LEAVE;
@@ -182,6 +182,7 @@ void energy_meter_close(struct energy_meter *meter)
     } else {
         pthread_detach(thread);
     }
+    return closed;
 }
 
 /* Have the thread do something; false: it has not within its time. */

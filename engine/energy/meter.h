@@ -22,11 +22,12 @@ struct energy_options energy_environment(void);
 struct energy_meter;
 
 /* NULL: the energy of one of the devices, or more, cannot be read; the functions below take that.
- */
+ * *hangs becomes true where the thread hangs in the driver, as of energy_meter_close. */
 struct energy_meter *energy_meter_open(const struct energy_options *options,
-                                       const struct device_id *ids, int count);
-/* A thread that hangs in the driver is left alone with what it uses. */
-void energy_meter_close(struct energy_meter *meter);
+                                       const struct device_id *ids, int count, bool *hangs);
+/* False: the thread hangs in the driver and is left alone with what it uses, so that the process
+ * must end by _exit. */
+bool energy_meter_close(struct energy_meter *meter);
 
 void energy_meter_begin(struct energy_meter *meter);
 /* Joules since then; NAN: not known. */

@@ -241,7 +241,8 @@ static void forget_gpu(struct nvml_gpu *gpu, const char *reason)
     gpu->compared = false;
 }
 
-bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now, bool *restart)
+bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now, bool processes,
+                   bool *restart)
 {
     struct reading reading = {.api = api, .gpu = gpu, .broken = gpu->broken};
     struct gpu_figures *figures = &gpu->figures;
@@ -252,7 +253,8 @@ bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now,
         read_clocks(&reading);
         read_pcie(&reading, now);
         read_load(&reading);
-        read_processes(&reading);
+        if (processes)
+            read_processes(&reading);
     }
     bool working = reading.broken == 0;
     if (working != figures->working) {

@@ -15,6 +15,7 @@ struct nvml_gpu {
     unsigned long long pcie[2];            /* counters, received and sent, when last read ... */
     double counted_at;                     /* ... then, in seconds; 0: not yet */
     unsigned long long used_until;         /* NVML's time of the newest use of a process read */
+    unsigned long long started[GPU_PROCESSES]; /* when those of `figures` have; 0: not known */
     struct gpu_figures figures;
 };
 
@@ -23,7 +24,9 @@ void nvml_gpu_begin(const struct nvml_api *api, struct nvml_gpu *gpu);
 void nvml_gpu_end(const struct nvml_api *api, struct nvml_gpu *gpu);
 
 /*
- * Bring the figures up to `now` (seconds of a monotonic clock). True: what can be seen changed. An
- * error of one call only costs its figure; *restart is set when the driver must be opened again.
+ * Bring the figures up to `now` (seconds of a monotonic clock), those of `processes` only where
+ * they are wanted. True: what can be seen changed. An error of one call only costs its figure;
+ * *restart is set when the driver must be opened again.
  */
-bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now, bool *restart);
+bool nvml_gpu_read(const struct nvml_api *api, struct nvml_gpu *gpu, double now, bool processes,
+                   bool *restart);

@@ -35,6 +35,7 @@ struct nvml {
     struct gpu_list list;
     /* of the thread alone: */
     char *library, *visible;
+    bool processes;
     struct nvml_pace pace;
     struct nvml_api api;
     struct nvml_scan scan;
@@ -109,7 +110,7 @@ static bool ask(struct nvml *nvml)
         nvml->look_at = now + nvml->pace.look;
     }
     for (int i = 0; i < nvml->scan.count; i++)
-        changed |= nvml_gpu_read(&nvml->api, &nvml->scan.gpu[i], now, &restart);
+        changed |= nvml_gpu_read(&nvml->api, &nvml->scan.gpu[i], now, nvml->processes, &restart);
     if (restart) {
         nvml->restart = true;
         nvml->look_at = 0;
@@ -209,6 +210,7 @@ bool nvml_start(struct nvml **out, const struct nvml_options *options, struct er
     if (!nvml)
         return error_memory(err, "telemetry of GPUs");
     nvml->pace = options->pace ? *options->pace : usual_pace;
+    nvml->processes = !options->no_processes;
     nvml->wanted_at = clock_seconds();
     deadline_cond_init(&nvml->wake);
     deadline_cond_init(&nvml->told);

@@ -28,6 +28,7 @@ struct nvml_options {
     const struct nvml_pace *pace; /* NULL: the usual one */
     const char *library;          /* to load; NULL: ask nobody, there are no GPUs */
     const char *visible;          /* CUDA_VISIBLE_DEVICES; NULL: not set */
+    bool no_processes;            /* who uses the GPUs is not asked for */
 };
 
 /* What the environment says: DPARTUI_NVML ("none": ask nobody) and CUDA_VISIBLE_DEVICES. */

@@ -121,8 +121,42 @@ static void describe(struct gpu_process *process)
         snprintf(process->why, sizeof process->why, "its command cannot be read");
 }
 
+/* When it started, in the kernel's ticks: a number of a process may be given again. 0: not known.
+ */
+static unsigned long long start_of(long pid)
+{
+    char path[40], line[512];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, line, sizeof line - 1);
+    if (fd >= 0)
+        close(fd);
+    line[length > 0 ? length : 0] = '\0';
+    /* The second field is a name that may hold blanks; the start is the twenty-second. */
+    const char *at = strrchr(line, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* What was read before of a process that is still there: who knows the users may be far away. */
+static bool recall(const struct nvml_gpu *before, struct gpu_process *process,
+                   unsigned long long started)
+{
+    for (int i = 0; started > 0 && i < GPU_PROCESSES; i++) {
+        const struct gpu_process *known = &before->figures.process[i];
+        if (known->pid != process->pid || before->started[i] != started || *known->why)
+            continue;
+        memcpy(process->user, known->user, sizeof process->user);
+        memcpy(process->command, known->command, sizeof process->command);
+        return true;
+    }
+    return false;
+}
+
 int nvml_processes_read(const struct nvml_api *api, struct nvml_gpu *gpu)
 {
+    const struct nvml_gpu before = *gpu;
     struct found found;
     struct nvml_process_use use[MOST];
     unsigned uses;
@@ -138,7 +172,9 @@ int nvml_processes_read(const struct nvml_api *api, struct nvml_gpu *gpu)
         if (found.process[i].memory != NVML_NO_VALUE)
             process->memory = found.process[i].memory;
         process->load = loads ? load_of(use, uses, process->pid) : NAN;
-        describe(process);
+        gpu->started[i] = start_of(process->pid);
+        if (!recall(&before, process, gpu->started[i]))
+            describe(process);
     }
     return code;
 }

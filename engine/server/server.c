@@ -20,6 +20,7 @@
 #include "engine/server/viewers/work.h"
 #include "engine/train/checkpoint/folder.h"
 #include "system/affinity.h"
+#include "system/shell.h"
 
 /* Events are handed out this often, in seconds, however fast they come. */
 #define EVENT_INTERVAL 0.02
@@ -243,10 +244,13 @@ static bool start_queue(struct server *server, struct error *err)
     else if (options->no_store)
         history_refuse(options->no_store, &server->log, &past);
     const char *checkpoints = checkpoint_folder(server, &past);
-    bool ok = queue_start(&server->queue, options->version, checkpoints, &server->log,
-                          server->history, &past, server_wake, server, err);
+    server->notifier = notifier_start(&server->log, NOTIFY_SECONDS, err);
+    bool ok =
+        server->notifier && queue_start(&server->queue, options->version, checkpoints, &server->log,
+                                        server->history, &past, server_wake, server, err);
     json_decref(past.runs);
     server->queue.nvml = server->nvml;
+    server->queue.notifier = server->notifier;
     server->queue.places_note = options->places_note;
     if (options->places_note)
         engine_log(&server->log, MESSAGE_WARNING, 0, "%s", options->places_note);
@@ -284,16 +288,18 @@ static bool set_up(struct server *server, struct error *err)
 /* False: a thread hangs in a driver. */
 static bool tear_down(struct server *server)
 {
-    /* First: a client that waits for the engine's end by its connection then finds the store
-     * closed. */
+    /* First: nobody is answered any more, and a client that waits for the engine's end by its
+     * connection then finds the store closed. */
+    listener_close(&server->listener);
     history_stop(server->history);
     while (server->connection_count > 0)
         connection_free(server->connections[--server->connection_count]);
     telemetry_stop(server->telemetry);
     bool ended = nvml_stop(server->nvml);
     ended &= gpu_survey_stop(server->survey);
-    listener_close(&server->listener);
     listener_release(&server->listener);
+    /* Last: nobody waits for the commands that it still runs, the next engine neither. */
+    notifier_end(server->notifier);
     if (server->wake_fd >= 0)
         close(server->wake_fd);
     engine_log_end(&server->log);
@@ -326,8 +332,9 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
         *end = SERVER_ABANDONED;
         return ok;
     }
-    queue_free(&server->queue);
+    bool ended = queue_free(&server->queue);
     engine_log(&server->log, MESSAGE_INFO, 0, "the engine ends");
-    *end = tear_down(server) ? SERVER_ENDED : SERVER_HELD;
+    ended &= tear_down(server);
+    *end = ended ? SERVER_ENDED : SERVER_HELD;
     return true;
 }

@@ -122,6 +122,11 @@ json_t *json_any_text(const char *text)
     return string;
 }
 
+json_t *string_or_null(const char *text)
+{
+    return text && *text ? json_any_text(text) : json_null();
+}
+
 /* Where a text in JSON goes to. */
 struct json_sink {
     void (*put)(void *context, const char *bytes, size_t length);

@@ -35,6 +35,8 @@ bool json_get_string(const json_t *object, const char *key, const char **out, st
  * UTF-8 become escapes as \xff (base/escape.h). NULL: memory ran out.
  */
 json_t *json_any_text(const char *text);
+/* The same; JSON's null for "" and for NULL. */
+json_t *string_or_null(const char *text);
 
 /*
  * How the protocol, the log and --json write: on one line, 15 digits, which is as many as any

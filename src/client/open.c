@@ -17,9 +17,12 @@
 #include "client/spawn.h"
 #include "client/state.h"
 #include "system/local_socket.h"
+#include "system/shell.h"
 
-/* How long a private engine may take to leave once its connection is closed. */
+/* How long what was sent may take to leave once its connection is closed ... */
 #define LEAVE_SECONDS 3.0
+/* ... and a private engine, which lets the commands that notify end. */
+#define CHILD_SECONDS (NOTIFY_SECONDS + LEAVE_SECONDS)
 
 static void pause_briefly(void)
 {
@@ -177,7 +180,7 @@ bool client_open_remote(struct client **out, const struct remote *remote, enum l
 /* The engine leaves by itself when its socket closes; one that hangs is killed. */
 static void end_child(pid_t child)
 {
-    double deadline = clock_seconds() + LEAVE_SECONDS;
+    double deadline = clock_seconds() + CHILD_SECONDS;
     for (;;) {
         pid_t got = waitpid(child, NULL, WNOHANG);
         if (got == child || (got < 0 && errno != EINTR))

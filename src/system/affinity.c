@@ -117,7 +117,7 @@ bool affinity_apply(struct error *err)
         CPU_FREE(set);
     }
     free(cpus);
-    return ok;
+    return ok && (unsetenv(AFFINITY_VARIABLE) == 0 || error_errno(err, AFFINITY_VARIABLE));
 }
 
 char *affinity_text(void)

@@ -22,7 +22,9 @@ int affinity_count(void);
 
 /* Does the environment say which CPUs? */
 bool affinity_is_limited(void);
-/* Keep this thread, and those that it starts, on these CPUs. */
+/* Keep this thread, and those that it starts, on these CPUs. The environment says it no more then,
+ * neither to programs that are started on other hosts, whose CPUs are others. Before there are
+ * threads. */
 bool affinity_apply(struct error *err);
 /* The same CPUs as text, "0-3,8": a new string the caller frees; NULL: out of memory, or not known.
  */

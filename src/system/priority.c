@@ -43,7 +43,7 @@ bool priority_apply(struct error *err)
     if (text && *text && !parse(text, &nice, err))
         return false;
     lower_to((int)nice);
-    return true;
+    return unsetenv(PRIORITY_VARIABLE) == 0 || error_errno(err, PRIORITY_VARIABLE);
 }
 
 void priority_lower(void)

@@ -12,7 +12,8 @@
 bool priority_check(const char *text, struct error *err);
 
 /* As the environment says, of the calling thread and those that it starts; more than they have
- * already is left. ERROR_USAGE: it is no such number. */
+ * already is left. The environment says it no more then. Before there are threads. ERROR_USAGE: it
+ * is no such number. */
 bool priority_apply(struct error *err);
 
 /* The niceness of the calling thread. */

@@ -3,6 +3,10 @@
 
 #include <sys/types.h>
 
+/* Seconds that a command which tells of a run's end has; who waits for an engine's end waits for
+ * longer. */
+#define NOTIFY_SECONDS 10.0
+
 /*
  * Start `sh -c command` in a session of its own, whose process group has the number *pid, with the
  * signals of a program that was started by hand. `fds` become its standard input, output and errors

@@ -80,6 +80,17 @@ class Limits(unittest.TestCase):
         self.configure("engine = { cpus = 1; };")
         self.assertEqual(os.sched_getaffinity(self.start()["pid"]), {CPUS[0]})
 
+    def test_what_the_engine_starts_is_not_told(self):
+        """Its CPUs are inherited; on other hosts the numbers mean others."""
+        self.configure(f'engine = {{ nice = 19; cpus = "{CPUS[0]}-{CPUS[0]}"; }};')
+        told = os.path.join(self.folder, "told")
+        command = f"echo ${{DPARTUI_NICE-none}} ${{DPARTUI_CPUS-none}} $(nproc) >'{told}'"
+        done = self.run_program("train", "--foreground", "--model", "linear", "--data", "random:200x10",
+                                "--epochs", "1", "--notify", command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(told, encoding="ascii") as file:
+            self.assertEqual(file.read(), "none none 1\n")
+
     def test_more_than_there_are(self):
         self.configure('engine = { cpus = "0-9999"; };')
         self.assertEqual(sorted(os.sched_getaffinity(self.start()["pid"])), CPUS)

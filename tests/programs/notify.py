@@ -42,8 +42,21 @@ class Notify(cli.Case):
         self.assertRegex(text, r"^run 1 is done: test acc 0\.\d+, ")
 
     def test_a_private_engine_waits_for_it(self):
-        self.good("train", *DATA, "--foreground", "--notify", "sleep 1; " + self.write())
+        self.good("train", *DATA, "--foreground", "--notify", "sleep 4; " + self.write())
         self.assertEqual(len(self.lines()), 1)
+
+    def test_the_next_engine_does_not_wait_for_it(self):
+        end = self.path("end")
+        self.good("train", *DATA, "--notify",
+                  f"touch '{self.path('begun')}'; until [ -e '{end}' ]; do sleep 0.1; done; " + self.write())
+        self.wait_for("the command's begin", lambda: os.path.exists(self.path("begun")))
+        self.good("engine", "stop")
+        self.good("engine", "start")
+        self.assertEqual(self.good_json("show", "1")["status"], "done")
+        self.assertEqual(self.lines(), [])
+        with open(end, "w", encoding="ascii"):
+            pass
+        self.told()
 
     def test_a_target_that_is_reached(self):
         self.good("train", *DATA, "--epochs", "5", "--stop-at-acc", "0.001", "--notify", self.write())

@@ -39,10 +39,11 @@ static void name_gpus(struct sense *sense)
 
 bool sense_open(struct sense **out, struct error *err)
 {
-    const struct nvml_options options = nvml_environment();
+    struct nvml_options options = nvml_environment();
     struct sense *sense = calloc(1, sizeof *sense);
     if (!sense)
         return error_memory(err, "sensors");
+    options.no_processes = true; /* a rank looks at nothing but load and memory */
     *out = sense;
     name_gpus(sense);
     return affinity_cpus(&sense->cpus, &sense->cpu_count, err) &&

@@ -51,7 +51,7 @@ static struct candidate look_at(const struct device_info *info, const struct gpu
     return candidate;
 }
 
-/* Those that can be used and whose load is known. */
+/* Those that can be used and that the driver reports. */
 static void find(const struct gpus_known *known, struct candidates *found)
 {
     found->count = 0;
@@ -73,13 +73,11 @@ static bool too_few(const struct gpus_known *known, int found, int wanted, struc
                          "cpu:0",
                          wanted, known->count > 0 ? known->info[0].reason : known->none);
     if (found < usable && found < wanted)
-        return error_set(err, ERROR_USAGE,
-                         "free:%d: the NVIDIA driver tells the load of %d of %d GPUs (%s); name "
-                         "them, or use --gpus %d",
-                         wanted, found, usable,
-                         *known->driver->none.text ? known->driver->none.text
-                                                   : "it does not report the others",
-                         wanted);
+        return error_set(
+            err, ERROR_USAGE,
+            "free:%d: the NVIDIA driver reports %d of %d GPUs (%s); name them, or use --gpus %d",
+            wanted, found, usable,
+            *known->driver->none.text ? known->driver->none.text : "nothing of the others", wanted);
     return error_set(err, ERROR_USAGE, "free:%d: %d GPU%s asked for, %d can be used here", wanted,
                      wanted, plural(wanted), found);
 }
@@ -88,9 +86,10 @@ static void describe(struct text *text, const struct candidate *candidate, bool 
 {
     char name[DEVICE_NAME];
     struct figure load, memory;
+    const bool known = !isnan(candidate->load);
     text_printf(text, "%s (%s%s, %s used", device_id_text(candidate->id, name),
-                figure_percent(&load, candidate->load), first ? " load" : "",
-                figure_bytes(&memory, candidate->memory));
+                known ? figure_percent(&load, candidate->load) : "load not known",
+                first && known ? " load" : "", figure_bytes(&memory, candidate->memory));
     if (candidate->others > 0)
         text_printf(text, " by %d process%s", candidate->others, candidate->others > 1 ? "es" : "");
     text_puts(text, ")");
@@ -129,7 +128,8 @@ static char *explain(const struct candidates *found, int wanted)
     }
     for (int i = 0; i < found->count; i++) {
         const struct candidate *candidate = &found->of[i];
-        if (!candidate->taken || candidate->others == 0 || candidate->use < HEAVY)
+        if (!candidate->taken || candidate->others == 0 || isnan(candidate->load) ||
+            candidate->use < HEAVY)
             continue;
         text_printf(&text, "%s%s", before, device_id_text(candidate->id, name));
         before = ", ";

@@ -78,11 +78,6 @@ json_t *no_gpus_json(const struct gpu_findings *findings, const struct gpu_list 
     return gpus->count == 0 && findings->count == 0 && *why ? json_any_text(why) : json_null();
 }
 
-static json_t *text_or_null(const char *text)
-{
-    return *text ? json_any_text(text) : json_null();
-}
-
 json_t *gpu_processes_json(const struct gpu_figures *gpu)
 {
     if (*gpu->no_processes.text)
@@ -93,9 +88,9 @@ json_t *gpu_processes_json(const struct gpu_figures *gpu)
         json_t *memory = process->memory ? json_integer((json_int_t)process->memory) : json_null();
         json_array_append_new(
             list, json_pack("{s:I, s:o, s:o, s:o, s:o, s:b, s:o}", "pid", (json_int_t)process->pid,
-                            "user", text_or_null(process->user), "memory", memory, "load",
-                            json_finite(process->load), "command", text_or_null(process->command),
-                            "own", process->own, "reason", text_or_null(process->why)));
+                            "user", string_or_null(process->user), "memory", memory, "load",
+                            json_finite(process->load), "command", string_or_null(process->command),
+                            "own", process->own, "reason", string_or_null(process->why)));
     }
     return list;
 }

@@ -36,7 +36,7 @@ int method_status(struct method_call *call)
                              (int)getpid(), "version", call->server->options->version, "run",
                              current ? json_integer(current->number) : json_null(), "no_gpus",
                              no_gpus_json(&findings, &call->server->gpus), "nice", priority_nice(),
-                             "cpus", cpus, "limited", affinity_is_limited());
+                             "cpus", cpus, "limited", call->server->options->limited);
     method_unlock(call->server);
     free(cpus);
     return RPC_OK;

@@ -21,6 +21,7 @@ enum {
     VARIABLES = 4,
     OUTPUT_BYTES = 200,
     LOOK_MS = 20, /* a shell that has ended is seen this late */
+    REAP_S = 1,   /* which one that was killed has to end */
 };
 
 /* What one command is told. */
@@ -118,8 +119,15 @@ static bool take_output(int fd, char text[OUTPUT_BYTES])
     return true;
 }
 
+/* Is this less than what take_output keeps? */
+static bool wants_more(const char text[OUTPUT_BYTES])
+{
+    return strlen(text) < OUTPUT_BYTES - 1 && !strchr(text, '\n');
+}
+
 /* Wait until the shell has ended, not longer than until `end`; false: it has not. It stays a
- * zombie, so that its group keeps its number. */
+ * zombie, so that its group keeps its number. What it has left running may write for ever: of that
+ * no more is read than is kept. */
 static bool ends_before(pid_t pid, int output, double end, char text[OUTPUT_BYTES])
 {
     struct pollfd wait = {.fd = output, .events = POLLIN};
@@ -131,9 +139,16 @@ static bool ends_before(pid_t pid, int output, double end, char text[OUTPUT_BYTE
         if (poll(&wait, 1, LOOK_MS) > 0 && !take_output(output, text))
             wait.fd = -1;
     }
-    while (wait.fd >= 0 && poll(&wait, 1, 0) > 0 && take_output(output, text))
+    while (wait.fd >= 0 && wants_more(text) && poll(&wait, 1, 0) > 0 && take_output(output, text))
         ;
     return true;
+}
+
+/* Wait for its status until `end`: a process that hangs in the kernel outlives its SIGKILL. */
+static void reap(pid_t pid, double end, int *status)
+{
+    while (waitpid(pid, status, WNOHANG) == 0 && clock_seconds() < end)
+        poll(NULL, 0, LOOK_MS);
 }
 
 static void complain(struct notifier *notifier, const struct notice *notice, bool ended, int status,
@@ -170,8 +185,7 @@ static void run_command(struct notifier *notifier, const struct notice *notice, 
     bool ended = ends_before(pid, fd, end, output);
     if (!ended)
         kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    reap(pid, clock_seconds() + REAP_S, &status);
     close(fd);
     if (!ended || status != 0)
         complain(notifier, notice, ended, status, output);

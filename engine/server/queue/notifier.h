@@ -13,11 +13,10 @@
  * DPARTUI_TEXT, so that nothing has to be quoted.
  */
 
-#define NOTIFY_SECONDS 10.0 /* which a command has; then it is killed with all it has started */
-
 struct notifier;
 
-/* What goes wrong with a command is said in the log, which outlives the notifier. */
+/* A command that takes longer than `limit_s` is killed with all it has started. What goes wrong
+ * with one is said in the log, which outlives the notifier. */
 struct notifier *notifier_start(struct engine_log *log, double limit_s, struct error *err);
 /* Let the commands that wait have their turn, all together for `limit_s` at most; NULL: none. */
 void notifier_end(struct notifier *notifier);

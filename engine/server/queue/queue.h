@@ -40,12 +40,13 @@ struct queue {
     pthread_cond_t cleared; /* `current` has been cleared away */
     pthread_t runner;
     struct engine_log *log;
-    struct notifier *notifier;
     struct history *history;        /* NULL: runs end with the engine */
     char notice[HISTORY_NOTICE];    /* of stored_runs; by the runner alone */
     struct nvml *nvml;              /* tells which GPUs are free; set before, too */
+    struct notifier *notifier;      /* likewise; outlives the queue */
     const char *places_note;        /* of server_options; set before runs are submitted */
     const char *checkpoints;        /* folder of all runs' checkpoints; NULL: none are written */
+    bool held;                      /* a thread hangs in a driver; the runner's */
     const char *program_version;    /* for the record of a run */
     atomic_int followers;           /* readers of step events; with none a step wakes nobody */
     void (*changed)(void *context); /* called on the runner's thread, without the lock */

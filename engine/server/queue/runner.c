@@ -64,12 +64,12 @@ static double sink_energy_end(void *context)
 }
 
 /* Those of other hosts have counters of their own, which are not read. */
-static struct energy_meter *open_meter(const struct spec *spec)
+static struct energy_meter *open_meter(struct queue *queue, const struct spec *spec)
 {
     const struct energy_options options = energy_environment();
     return spec_has_hosts(spec)
                ? NULL
-               : energy_meter_open(&options, spec->devices.id, spec->devices.count);
+               : energy_meter_open(&options, spec->devices.id, spec->devices.count, &queue->held);
 }
 
 /* How long a checkpoint waits for the run store. */
@@ -184,9 +184,9 @@ static void execute(struct queue *queue, struct record *record)
         .sync = queue->history ? sink_sync : NULL,
         .sync_context = &context,
     };
-    context.meter = ok ? open_meter(&record->spec) : NULL;
+    context.meter = ok ? open_meter(queue, &record->spec) : NULL;
     ok = ok && train(queue, record, keep, &sink, &err);
-    energy_meter_close(context.meter);
+    queue->held |= !energy_meter_close(context.meter);
     if (queue->history)
         *queue->notice = '\0'; /* that a store was set aside is said once */
     free(folder);
@@ -297,8 +297,7 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
                             .history = history,
                             .changed = changed,
                             .context = context};
-    if (!take_past(queue, past, err) ||
-        !(queue->notifier = notifier_start(log, NOTIFY_SECONDS, err))) {
+    if (!take_past(queue, past, err)) {
         free_records(queue);
         return false;
     }
@@ -313,7 +312,6 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
             pthread_cond_destroy(&queue->cleared);
     }
     if (errno) {
-        notifier_end(queue->notifier);
         free_records(queue);
         pthread_cond_destroy(&queue->wake);
         pthread_mutex_destroy(&queue->lock);
@@ -341,14 +339,14 @@ bool queue_has_left(struct queue *queue)
     return idle;
 }
 
-void queue_free(struct queue *queue)
+bool queue_free(struct queue *queue)
 {
     pthread_join(queue->runner, NULL);
-    notifier_end(queue->notifier);
     history_set_owner(queue->history, NULL);
     free_records(queue);
     event_buffer_free(&queue->marks);
     pthread_cond_destroy(&queue->cleared);
     pthread_cond_destroy(&queue->wake);
     pthread_mutex_destroy(&queue->lock);
+    return !queue->held;
 }

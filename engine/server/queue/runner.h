@@ -15,5 +15,5 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
  */
 void queue_leave(struct queue *queue, enum run_stop how);
 bool queue_has_left(struct queue *queue);
-/* Release everything; only after queue_has_left. */
-void queue_free(struct queue *queue);
+/* Release everything; only after queue_has_left. False: a thread hangs in a driver. */
+bool queue_free(struct queue *queue);

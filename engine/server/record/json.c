@@ -19,11 +19,6 @@ static json_t *device_names(const struct spec *spec)
     return list;
 }
 
-static json_t *string_or_null(const char *text)
-{
-    return text && *text ? json_any_text(text) : json_null();
-}
-
 /* NULL: all rows are used. */
 static json_t *unless_all(long rows)
 {

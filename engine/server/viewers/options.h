@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
+
 /* What the engine is started with. */
 struct server_options {
-    int log_fd; /* for messages, opened for appending; -1: none */
+    bool limited; /* it was told which CPUs it may use */
+    int log_fd;   /* for messages, opened for appending; -1: none */
     const char *version;
     int private_fd; /* serve this one connection and end with it; -1: listen for this user */
     const char *system_root; /* the folder that holds /proc and /sys; NULL: "/" */

@@ -23,6 +23,7 @@ struct server {
     struct engine_log log;
     struct history *history; /* NULL: runs are not kept */
     struct queue queue;
+    struct notifier *notifier;
     /* The machine. */
     struct telemetry *telemetry;
     struct nvml *nvml;

@@ -19,6 +19,8 @@ static const struct device_id gpus[] = {{.kind = DEVICE_CUDA, .index = 0},
 static const struct device_id both[] = {{.kind = DEVICE_CUDA, .index = 0},
                                         {.kind = DEVICE_CPU, .index = 0}};
 
+static bool hangs; /* a thread that opens a meter */
+
 static struct energy_options options(void)
 {
     return (struct energy_options){.root = machine.folder,
@@ -38,15 +40,17 @@ static void count(int package, long long microjoules)
 static struct energy_meter *open_meter(const struct device_id *ids, int many)
 {
     const struct energy_options with = options();
-    struct energy_meter *meter = energy_meter_open(&with, ids, many);
+    struct energy_meter *meter = energy_meter_open(&with, ids, many, &hangs);
     ck_assert_ptr_nonnull(meter);
     return meter;
 }
 
+/* No driver hangs either. */
 static void assert_none(const struct device_id *ids, int many)
 {
     const struct energy_options with = options();
-    ck_assert_ptr_null(energy_meter_open(&with, ids, many));
+    ck_assert_ptr_null(energy_meter_open(&with, ids, many, &hangs));
+    ck_assert(!hangs);
 }
 
 START_TEST(cpu_devices_have_all_packages)
@@ -143,7 +147,7 @@ START_TEST(gpus_have_counters_of_their_own)
     energy_meter_begin(meter);
     fake->lost = 1;
     ck_assert(isnan(energy_meter_end(meter)));
-    energy_meter_close(meter);
+    ck_assert(energy_meter_close(meter));
     fake->lost = -1;
     ck_assert_int_eq(fake->open, 0);
     fake_unload();
@@ -195,7 +199,7 @@ START_TEST(a_driver_that_hangs_costs_a_figure)
     fake->gpus = 2;
     struct energy_options with = options();
     with.patience = 0.1;
-    struct energy_meter *meter = energy_meter_open(&with, gpus, 1);
+    struct energy_meter *meter = energy_meter_open(&with, gpus, 1, &hangs);
     ck_assert_ptr_nonnull(meter);
     double before = clock_seconds();
     fake->stalled = FAKE_ENERGY;
@@ -211,12 +215,14 @@ START_TEST(a_driver_that_hangs_costs_a_figure)
     ck_assert(isnan(energy_meter_end(meter)));
     fake->stalled = FAKE_ENERGY;
     energy_meter_begin(meter);
-    energy_meter_close(meter);
+    ck_assert(!energy_meter_close(meter));
     fake->stalled = -1;
     wait_waiting(0);
     with.open_s = 0.1;
     fake->stalled = FAKE_INIT;
-    ck_assert_ptr_null(energy_meter_open(&with, gpus, 1));
+    ck_assert(!hangs);
+    ck_assert_ptr_null(energy_meter_open(&with, gpus, 1, &hangs));
+    ck_assert(hangs);
     fake->stalled = -1;
     wait_waiting(0);
 }

@@ -58,7 +58,7 @@ static bool read_all(void)
     bool changed = false, restart = false;
     now += 2;
     for (int i = 0; i < scan.count; i++)
-        changed |= nvml_gpu_read(&api, &scan.gpu[i], now, &restart);
+        changed |= nvml_gpu_read(&api, &scan.gpu[i], now, true, &restart);
     return changed;
 }
 
@@ -283,7 +283,7 @@ START_TEST(a_restarted_driver_is_noticed)
     bool restart = false;
     look(1);
     fake->code[FAKE_POWER] = NVML_UNINITIALIZED;
-    nvml_gpu_read(&api, &scan.gpu[0], now, &restart);
+    nvml_gpu_read(&api, &scan.gpu[0], now, true, &restart);
     ck_assert(restart);
 }
 END_TEST

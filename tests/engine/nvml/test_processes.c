@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes on GPUs, as the made-up library and this machine's /proc tell them. */
 #include <math.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,9 +15,22 @@ enum { NOBODY = 4194305 }; /* above all process numbers of Linux */
 static struct nvml_api api;
 static struct nvml_scan scan;
 
+static int lookups;
+
+/* In place of the C library's, which may ask a directory service. */
+int getpwuid_r(uid_t uid, struct passwd *entry, char *space, size_t size, struct passwd **found)
+{
+    lookups++;
+    snprintf(space, size, "user %lu", (unsigned long)uid);
+    *entry = (struct passwd){.pw_name = space, .pw_uid = uid};
+    *found = entry;
+    return 0;
+}
+
 static void begin(void)
 {
     char why[200];
+    lookups = 0;
     fake_load(false);
     ck_assert_msg(nvml_library_open(&api, fake_path, why, sizeof why), "%s", why);
     fake->gpus = 2;
@@ -34,7 +49,7 @@ static bool read_first(void)
 {
     static double now = 100;
     bool restart = false;
-    return nvml_gpu_read(&api, &scan.gpu[0], now += 2, &restart);
+    return nvml_gpu_read(&api, &scan.gpu[0], now += 2, true, &restart);
 }
 
 static void put(int gpu, unsigned pid, unsigned long long gib, unsigned percent)
@@ -105,6 +120,37 @@ START_TEST(a_driver_that_does_not_tell)
 }
 END_TEST
 
+START_TEST(a_process_is_looked_up_once)
+{
+    const struct gpu_process *first = &scan.gpu[0].figures.process[0];
+    put(0, (unsigned)getpid(), 2, 20);
+    read_first();
+    read_first();
+    ck_assert_int_eq(lookups, 1);
+    ck_assert_int_eq(strncmp(first->user, "user ", 5), 0);
+    ck_assert_ptr_nonnull(strstr(first->command, "test_nvml"));
+    /* One with more memory takes the place of the first. */
+    put(0, 1, 40, 80);
+    read_first();
+    ck_assert_int_eq(lookups, 2);
+    ck_assert_str_eq(first->user, "user 0");
+    read_first();
+    ck_assert_int_eq(lookups, 2);
+    ck_assert_ptr_nonnull(strstr(first[1].command, "test_nvml"));
+}
+END_TEST
+
+START_TEST(processes_are_read_where_they_are_wanted)
+{
+    bool restart = false;
+    put(0, 1, 40, 80);
+    nvml_gpu_read(&api, &scan.gpu[0], 100, false, &restart);
+    ck_assert(scan.gpu[0].figures.working);
+    ck_assert_int_eq(scan.gpu[0].figures.processes, 0);
+    ck_assert_str_ne(scan.gpu[0].figures.no_processes.text, "");
+}
+END_TEST
+
 Suite *nvml_processes_suite(void)
 {
     Suite *suite = suite_create("processes on GPUs");
@@ -113,6 +159,8 @@ Suite *nvml_processes_suite(void)
     tcase_add_test(tests, who_uses_a_gpu);
     tcase_add_test(tests, more_than_are_listed);
     tcase_add_test(tests, a_driver_that_does_not_tell);
+    tcase_add_test(tests, a_process_is_looked_up_once);
+    tcase_add_test(tests, processes_are_read_where_they_are_wanted);
     suite_add_tcase(suite, tests);
     return suite;
 }

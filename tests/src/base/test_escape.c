@@ -264,6 +264,10 @@ START_TEST(json_of_any_bytes)
     json_t *string = json_any_text("a\xff\xe2\x80\xae\xc3");
     ck_assert_str_eq(json_string_value(string), "a\\xff\xe2\x80\xae\\xc3");
     json_decref(string);
+    string = string_or_null("a\xff");
+    ck_assert_str_eq(json_string_value(string), "a\\xff");
+    json_decref(string);
+    ck_assert(json_is_null(string_or_null("")) && json_is_null(string_or_null(NULL)));
 }
 END_TEST
 

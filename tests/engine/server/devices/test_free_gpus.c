@@ -124,32 +124,43 @@ START_TEST(gpus_that_cannot_be_used)
     use(0, 0.97, 61, false);
     picks(1, "free:1=cuda:3",
           "free:1: cuda:3 (0% load, 0 B used); left out: cuda:0 (97%, 61.0 GiB used by 1 process)");
-    refuses(3, "free:3: the NVIDIA driver tells the load of 2 of 3 GPUs (it does not report the "
-               "others); name them, or use --gpus 3");
-    refuses(4, "free:4: the NVIDIA driver tells the load of 2 of 3 GPUs (it does not report the "
-               "others); name them, or use --gpus 4");
+    refuses(3, "free:3: the NVIDIA driver reports 2 of 3 GPUs (nothing of the others); name them, "
+               "or use --gpus 3");
+    refuses(4, "free:4: the NVIDIA driver reports 2 of 3 GPUs (nothing of the others); name them, "
+               "or use --gpus 4");
     driver->gpu[2].working = true;
     refuses(4, "free:4: 4 GPUs asked for, 3 can be used here");
     driver->count = 0;
     snprintf(driver->none.text, sizeof driver->none.text, "no library");
-    refuses(1,
-            "free:1: the NVIDIA driver tells the load of 0 of 3 GPUs (no library); name them, or "
-            "use --gpus 1");
+    refuses(
+        1,
+        "free:1: the NVIDIA driver reports 0 of 3 GPUs (no library); name them, or use --gpus 1");
     known.count = 0;
     refuses(2, "free:2: no GPU to train on (no driver here), and free:N is of GPUs; use --devices "
                "cpu:0");
 }
 END_TEST
 
-/* Of a MIG instance without a figure the memory decides. */
+/* As of a MIG instance before Hopper: after all others; among themselves the memory decides. */
 START_TEST(a_load_that_is_not_known)
 {
     driver->gpu[0].load = driver->gpu[1].load = NAN;
-    known.count = 2;
-    driver->gpu[0].memory_used = 40ULL << 30;
+    driver->gpu[0].memory_used = 60ULL << 30;
     snprintf(driver->gpu[0].no_processes.text, sizeof driver->gpu[0].no_processes.text, "hidden");
+    use(2, 0.97, 61, false);
+    known.count = 2;
     picks(1, "free:1=cuda:1",
-          "free:1: cuda:1 (- load, 0 B used); left out: cuda:0 (-, 40.0 GiB used)");
+          "free:1: cuda:1 (load not known, 0 B used); left out: cuda:0 (load not known, 60.0 GiB "
+          "used)");
+    known.count = 3;
+    picks(1, "free:1=cuda:2",
+          "free:1: cuda:2 (97% load, 61.0 GiB used by 1 process); left out: cuda:0 (load not "
+          "known, 60.0 GiB used), cuda:1 (load not known, 0 B used); no freer GPU than cuda:2, "
+          "which others use heavily");
+    picks(3, "free:3=cuda:0-2",
+          "free:3: cuda:0 (load not known, 60.0 GiB used), cuda:1 (load not known, 0 B used), "
+          "cuda:2 (97%, 61.0 GiB used by 1 process); no freer GPU than cuda:2, which others use "
+          "heavily");
 }
 END_TEST
 

@@ -233,6 +233,16 @@ START_TEST(what_it_leaves_running_is_not_waited_for)
 }
 END_TEST
 
+/* Also not read from for ever: they end as nobody reads any more. */
+START_TEST(what_it_leaves_running_may_write_without_end)
+{
+    post("for i in 1 2 3 4; do yes & done; sleep 0.3; exit 3", "done", "");
+    finish();
+    ck_assert_str_eq(message(), "run 7: notify 'for i in 1 2 3 4; do yes & done; sleep 0.3; exit "
+                                "3' ended with status 3: y");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("notifier");
@@ -249,6 +259,7 @@ int main(void)
     tcase_add_test(tc, an_engine_that_ends_does_not_wait_for_ever);
     tcase_add_test(tc, much_output_blocks_nobody);
     tcase_add_test(tc, what_it_leaves_running_is_not_waited_for);
+    tcase_add_test(tc, what_it_leaves_running_may_write_without_end);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }
