@@ -17,8 +17,7 @@ bool runs_say_why_not(struct ui *ui, enum action action)
     else if (action == ACTION_DELETE && ui_runs_chosen(ui).count > 1)
         ui_say(ui, false, "none of the marked runs has ended: stop them first");
     else if (action == ACTION_DIFFERENCES)
-        ui_say(ui, false, "mark two runs, or one and select another: %d marked",
-               ui->mark_count);
+        ui_say(ui, false, "mark two runs, or one and select another: %d marked", ui->mark_count);
     else if (!run &&
              ((needs_engine && !controls) || action == ACTION_MARK || action == ACTION_DETAILS))
         ui_say(ui, false, "no run is selected");
