@@ -3,8 +3,7 @@
 
 #include <sys/types.h>
 
-/* Seconds that a command which tells of a run's end has; who waits for an engine's end waits for
- * longer. */
+/* Seconds that a command has which reports a run's end; an engine that ends may take as long. */
 #define NOTIFY_SECONDS 10.0
 
 /*
