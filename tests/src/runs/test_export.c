@@ -47,8 +47,8 @@ START_TEST(tables_have_a_line_for_each_epoch_or_point)
     run_view_take(&view, read_run());
     ck_assert(run_csv_put(&view, 1, false, &out, &err));
     const char *text = text_cstr(&out.text);
-    ck_assert_ptr_nonnull(strstr(text, "\n12,1,10,,0,,0.1,1.5,,,,0.5,,,,,,,,,,1904.5,0\n"
-                                       "12,2,20,,1,,,,1e-07,,,,,,,,,,,,,,0\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n12,1,10,,0,,0.1,1.5,,,,0.5,,,,,,,,,,1904.5,,,0\n"
+                                       "12,2,20,,1,,,,1e-07,,,,,,,,,,,,,,,,0\n"));
     ck_assert_int_eq(strncmp(text, "run,epoch,step,", 15), 0);
     text_free(&out.text);
     ck_assert(run_csv_put(&view, 1, true, &out, &err));

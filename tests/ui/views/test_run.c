@@ -34,7 +34,7 @@ END_TEST
 
 START_TEST(details_follow_the_run)
 {
-    replay_keys(&replay, "<Down><Down><Enter>");
+    replay_keys(&replay, "<Home><Enter>");
     ck_assert_int_eq(replay.ui.view, VIEW_RUN);
     ck_assert_int_eq(replay.ui.details.epoch_count, 5);
     expect_on_screen("lr from 0.2 to 0.05", true);
@@ -108,7 +108,7 @@ static void tell_epoch(int number, const char *noise)
 /* The newest that is known; a run that has none says nothing of it. */
 START_TEST(details_have_the_noise_scale)
 {
-    replay_keys(&replay, "<Down><Down><Enter>");
+    replay_keys(&replay, "<Home><Enter>");
     expect_on_screen("noise      scale", false);
     tell_epoch(6, ",\"noise_scale\":812");
     tell_epoch(7, ",\"noise_scale\":1904.2");
@@ -121,7 +121,7 @@ END_TEST
 START_TEST(details_scroll_to_their_end)
 {
     char *screen;
-    replay_keys(&replay, "<Down><Down><Enter>");
+    replay_keys(&replay, "<Home><Enter>");
     free(replay_screen(&replay, 24, 80, false));
     replay_keys(&replay, "<End>");
     int last = replay.ui.line;
