@@ -171,6 +171,9 @@ bool spec_validate_listed(const struct spec *spec, struct error *err)
     return validate_threads(&all, err);
 }
 
+/* What is told with it is not longer than a line of the protocol, whatever has to be escaped. */
+enum { MOST_NOTIFY = 4096 };
+
 bool spec_validate(const struct spec *spec, struct error *err)
 {
     for (size_t i = 0; i < spec_field_count; i++)
@@ -179,6 +182,10 @@ bool spec_validate(const struct spec *spec, struct error *err)
     if (spec->init == INIT_FILE && (!spec->init_file || spec->init_file[0] != '/'))
         return error_set(err, ERROR_USAGE, "init '%s' must be an absolute path",
                          spec->init_file ? spec->init_file : "");
+    if (spec->notify && strlen(spec->notify) > MOST_NOTIFY)
+        return error_set(err, ERROR_USAGE,
+                         "notify must have at most %d bytes: put a longer command into a script",
+                         MOST_NOTIFY);
     /* Until then a recipe may say how many epochs there are, and its warm-up may become shorter. */
     bool final = spec->resolved || spec_origin(spec, spec_find_field("epochs")) == ORIGIN_GIVEN;
     bool filled = spec_origin(spec, spec_find_field("warmup")) == ORIGIN_RECIPE;

@@ -427,6 +427,12 @@ START_TEST(combinations)
     ck_assert(!spec_validate(&spec, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "absolute"));
     ck_assert(spec_set(&spec, "save", "", &err));
+    char command[4098];
+    memset(command, 'x', 4097);
+    command[4097] = '\0';
+    ck_assert(spec_set(&spec, "notify", command, &err) && !spec_validate(&spec, &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "notify must have at most 4096 bytes"));
+    ck_assert(spec_set(&spec, "notify", command + 1, &err) && spec_validate(&spec, &err));
     ck_assert(spec_set(&spec, "lr-schedule", "range", &err) && spec_validate(&spec, &err));
     ck_assert(spec_set(&spec, "patience", "3", &err) && !spec_validate(&spec, &err));
     ck_assert_ptr_nonnull(strstr(err.text, "patience: the range test"));
