@@ -58,7 +58,7 @@ static bool has_point(const struct forecast_basis *basis, const struct series_ru
 
 /* From the base and the newest runs that are like it. */
 static bool predict(const struct ui *ui, const struct outlook *outlook,
-                    const struct series_run *base, struct noise_reach *reach)
+                    const struct series_run *base, double noise, struct noise_reach *reach)
 {
     struct outcome outcomes[FORECAST_POINTS];
     struct error ignored = ERROR_INIT; /* what is missing is for those who asked */
@@ -68,7 +68,7 @@ static bool predict(const struct ui *ui, const struct outlook *outlook,
                                    .batch = (double)outlook->batch,
                                    .cores = comparison_cores(ui),
                                    .bandwidth = NAN,
-                                   .noise = NAN,
+                                   .noise = noise,
                                    .target_acc = NAN};
     struct series_run run = *base;
     /* The base first, of which there is one in any case. */
@@ -84,10 +84,7 @@ static bool predict(const struct ui *ui, const struct outlook *outlook,
     }
     if (!forecast_make(&basis, outlook->devices, &forecast, &ignored))
         return false;
-    *reach =
-        noise_reach(points_newest(outlook->base->points, outlook->base->point_count, METRIC_NOISE),
-                    &(struct noise_choice){&forecast.outcome, forecast.batch},
-                    &(struct noise_choice){basis.base, base->batch});
+    *reach = forecast_reach(&basis, &forecast);
     return true;
 }
 
@@ -121,7 +118,7 @@ bool outlook_of_form(const struct ui *ui, struct outlook *outlook)
         outlook->reach.faster = faster;
         outlook->reach.sooner = faster / outlook->reach.epochs;
     } else {
-        outlook->predicted = predict(ui, outlook, &run, &outlook->reach);
+        outlook->predicted = predict(ui, outlook, &run, noise, &outlook->reach);
     }
     return says_something(outlook);
 }
