@@ -51,7 +51,8 @@ int main(int argc, char **argv)
     struct error err = ERROR_INIT;
     struct run_control control;
     bool printed = true;
-    const struct run_sink sink = {print_event, ignore_progress, &printed};
+    const struct run_sink sink = {
+        .event = print_event, .progress = ignore_progress, .context = &printed};
     if (argc < 2 || strcmp(argv[1], "train") != 0) {
         fprintf(stderr, "usage: %s train [--OPTION VALUE]...\n", argv[0]);
         return 2;

@@ -50,7 +50,10 @@ static void *train_there(void *context)
     struct other *other = context;
     struct run_control control;
     struct run_keep keep = other->first->keep;
-    const struct run_sink sink = {no_event, no_progress, no_predictions, other};
+    const struct run_sink sink = {.event = no_event,
+                                  .progress = no_progress,
+                                  .predictions = no_predictions,
+                                  .context = other};
     if (keep.checkpoints)
         keep.checkpoints = "/nonexistent/checkpoints";
     keep.sync = NULL;
