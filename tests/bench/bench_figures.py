@@ -98,9 +98,14 @@ def settings():
     version = measure.Version("python3", "2.1+cpu", None)
     expect_equal((version.name, version.long_name),
                  ("PyTorch 2.1", "PyTorch 2.1 with oneDNN missing"), "names of a release")
-    some = training.settings_of([version], threads=(training.CORES, 1), frozen=True)
-    expect_equal(sum(torch.is_plain() for torch in some.values()), 1, "plain settings")
-    expect_equal(len(some), 2 * (len({training.CORES, 1}) + 1) + 1, "settings")
+    counts = len({training.CORES, 1})
+    for bf16 in False, True:
+        some = training.settings_of([version], threads=(training.CORES, 1), frozen=True, bf16=bf16)
+        expect_equal(sum(torch.is_plain() for torch in some.values()), 1 + bf16, "plain settings")
+        expect_equal(len(some), 2 * ((1 + bf16) * counts + 1) + 1, "settings")
+    expect("PyTorch 2.1 channels_last, bf16" in some, "the name of a setting in bf16")
+    expect_equal([torch.precision() for name, torch in some.items() if "bf16" in name],
+                 [["--bf16"]] * 2 * counts, "what PyTorch is told")
     expect_equal(measure.rate(64, [9.0, 0.5, 0.25, 1.0], 1), 128.0, "rate of the median step")
 
 

@@ -48,6 +48,14 @@ def find_torch(named):
     return list(found.values())
 
 
+def has_bf16():
+    """Whether the processor multiplies bf16 itself. Elsewhere PyTorch converts, which takes many
+    times as long as f32."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        flags = re.search(r"^(?:flags|Features)\s*:(.*)", file.read(), re.MULTILINE)
+    return bool(flags and {"avx512_bf16", "amx_bf16", "bf16"} & set(flags.group(1).split()))
+
+
 def rate(batch, seconds, warm):
     """Samples per second of the median step; the first `warm` of them do not count."""
     return batch / statistics.median(seconds[warm:])
@@ -138,12 +146,14 @@ class Step:
 class Torch:
     """The same of PyTorch."""
 
-    def __init__(self, version, channels_last, environment, threads=CORES, frozen=False):
+    def __init__(self, version, channels_last, environment, threads=CORES, frozen=False,
+                 bf16=False):
         self.version, self.channels_last, self.threads = version, channels_last, threads
-        self.frozen, self.environment = frozen, dict(os.environ, **environment)
+        self.frozen, self.bf16 = frozen, bf16
+        self.environment = dict(os.environ, **environment)
 
     def is_plain(self):
-        """Of the settings those that most often are the fastest."""
+        """Of the settings those that most often are the fastest, in f32 and in bf16."""
         return (self.channels_last and "MALLOC_TOP_PAD_" in self.environment and
                 not self.frozen and self.threads == CORES)
 
@@ -159,7 +169,10 @@ class Torch:
         return json.loads(done.stdout) if done.stdout else None
 
     def steps(self, *arguments):
-        return self.call("torch_step.py", *arguments)["seconds"]
+        return self.call("torch_step.py", *self.precision(), *arguments)["seconds"]
+
+    def precision(self):
+        return ["--bf16"] if self.bf16 else []
 
     def step_rate(self, model, batch, steps, warm):
         return rate(batch, self.steps("--model", model, "--batch", batch, "--steps", steps), warm)
@@ -173,5 +186,5 @@ class Torch:
         return batch * batches / sum(seconds[WARM_BATCHES:])
 
     def step_memory(self, model, batch, steps):
-        return most_memory(self.command("torch_step.py", "--model", model, "--batch", batch,
-                                        "--steps", steps), self.environment)
+        return most_memory(self.command("torch_step.py", *self.precision(), "--model", model,
+                                        "--batch", batch, "--steps", steps), self.environment)

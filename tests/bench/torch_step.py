@@ -7,7 +7,9 @@
 Prints one JSON object: {"version", "onednn", "threads", "seconds": [of each step], "last": what
 the last one returned}. A step takes its rows from memory, goes forward, back, updates (plain SGD)
 and reads the loss, as a step of the program does; with --evaluate it goes forward and reads loss
-and rows right. Rows are random: the time of a step does not depend on what they show.
+and rows right. With --bf16 the network computes in bfloat16 where PyTorch's autocast takes it for
+safe; the loss, weights and their update stay in f32. Rows are random: the time of a step does not
+depend on what they show.
 """
 
 import argparse
@@ -31,19 +33,25 @@ def versions():
     return {"version": torch.__version__, "onednn": found.group(1) if found else None}
 
 
-def training(net, sgd, x, y):
+def forward(net, x, bf16):
+    """The logits in f32."""
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bf16):
+        return net(x).float()
+
+
+def training(net, sgd, x, y, bf16):
     """One step; the loss as a number."""
-    result = functional.cross_entropy(net(x), y)
+    result = functional.cross_entropy(forward(net, x, bf16), y)
     sgd.zero_grad()
     result.backward()
     sgd.step()
     return result.item()
 
 
-def evaluating(net, x, y):
+def evaluating(net, x, y, bf16):
     """One batch of an evaluation: what the program makes of it, its loss and the rows right."""
     with torch.inference_mode():
-        logits = net(x)
+        logits = forward(net, x, bf16)
         right = (logits.argmax(1) == y).sum().item()
         return functional.cross_entropy(logits, y).item(), right
 
@@ -64,6 +72,7 @@ def main():
     parser.add_argument("--channels-last", action="store_true")
     parser.add_argument("--evaluate", action="store_true", help="only forward, as in evaluation")
     parser.add_argument("--frozen", action="store_true", help="BatchNorm folded, by TorchScript")
+    parser.add_argument("--bf16", action="store_true", help="by autocast")
     parser.add_argument("--versions", action="store_true", help="print version and oneDNN's only")
     args = parser.parse_args()
     if args.versions:
@@ -87,7 +96,8 @@ def main():
     for indices in torch.randperm(rows).split(args.batch):
         begin = time.monotonic()
         x, y = images[indices].contiguous(memory_format=layout), labels[indices]
-        result = evaluating(net, x, y) if args.evaluate else training(net, sgd, x, y)
+        result = (evaluating(net, x, y, args.bf16) if args.evaluate else
+                  training(net, sgd, x, y, args.bf16))
         seconds.append(time.monotonic() - begin)
     print(json.dumps({**versions(), "threads": args.threads, "seconds": seconds, "last": result}))
 

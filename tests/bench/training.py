@@ -43,21 +43,26 @@ def ours(data):
     return out
 
 
-def settings_of(versions, threads=(CORES,), frozen=False):
-    """{name: Torch} of every release in every setting."""
+def settings_of(versions, threads=(CORES,), frozen=False, bf16=None):
+    """{name: Torch} of every release in every setting; those of `bf16` by default where the processor
+    has it."""
     out = {}
+    bf16 = measure.has_bf16() if bf16 is None else bf16
 
-    def add(version, layout, environment, count=CORES, is_frozen=False):
+    def add(version, layout, environment, count=CORES, is_frozen=False, is_bf16=False):
         words = [f"{version.name} {layout}"]
+        words += ["bf16"] if is_bf16 else []
         words += ["frozen"] if is_frozen else []
         words += [] if environment else ["malloc as it comes"]
         words += [] if count == CORES else [f"{count} thread" + "s" * (count > 1)]
         out[", ".join(words)] = measure.Torch(version, layout == "channels_last", environment,
-                                              count, is_frozen)
+                                              count, is_frozen, is_bf16)
     for version in versions:
         for layout in ("channels_last", "contiguous"):
             for count in sorted(set(threads), reverse=True):
                 add(version, layout, measure.KEEP_MEMORY, count)
+                if bf16:
+                    add(version, layout, measure.KEEP_MEMORY, count, is_bf16=True)
             if frozen:
                 add(version, layout, measure.KEEP_MEMORY, is_frozen=True)
         add(version, "channels_last", {})
