@@ -25,6 +25,8 @@ static const struct {
     {"best test acc", "best_test_acc", ACCURACY, true},
     {"s/epoch", "s_per_epoch", SECONDS, false},
     {"samples/s", "samples_per_s", RATE, false},
+    {"J/epoch", "energy_j", RATE, true},
+    {"samples/J", "samples_per_j", RATE, true},
 };
 enum { RESULTS = sizeof results / sizeof results[0] };
 

@@ -120,11 +120,11 @@ bool chart_draw(const struct chart *chart, struct surface *surface, struct rect 
                 struct error *err)
 {
     struct plot plot;
-    bool any = false;
+    double low, high;
+    /* An axis without a curve in sight would have made-up values. */
+    const bool any = chart->fixed || chart_range(chart, &low, &high);
     int used = surface_text(surface, area.y, area.x, area.w,
                             chart->focused ? STYLE_FOCUS : STYLE_LABEL, chart->title);
-    for (int i = 0; i < chart->count; i++)
-        any = any || series_last_point(&chart->series[i]);
     if (!any && chart->advice)
         surface_paragraph(surface, (struct rect){area.y + 2, area.x + 2, area.h - 2, area.w - 4},
                           STYLE_NORMAL, chart->advice);

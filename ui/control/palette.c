@@ -29,6 +29,8 @@ static const struct {
     {ACTION_LOG_SCALE, "logarithm semilog"},
     {ACTION_SMOOTHING, "average ema"},
     {ACTION_LR, "lr rate"},
+    {ACTION_ENERGY, "joules power watt"},
+    {ACTION_SAMPLES_PER_J, "energy efficiency"},
     {ACTION_VIEW_RUNS, "history list"},
     {ACTION_VIEW_SETTINGS, "colour color theme palette mouse charset configuration preferences"},
     {ACTION_SCREENSHOT, "export screenshot save"},

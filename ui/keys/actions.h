@@ -73,6 +73,8 @@ enum action {
     ACTION_SPEED,
     ACTION_LR,
     ACTION_NOISE,
+    ACTION_ENERGY,
+    ACTION_SAMPLES_PER_J,
     ACTION_NEXT_METRIC,
     ACTION_VIEW_DASHBOARD,
     ACTION_VIEW_RUNS,
@@ -134,7 +136,7 @@ enum context {
     CONTEXT_RUN_CONTROL = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE,
 };
 
-enum { ACTION_KEYS = 3, ACTION_ENTRIES = 100 };
+enum { ACTION_KEYS = 3, ACTION_ENTRIES = 110 };
 
 struct action_entry {
     enum action action;

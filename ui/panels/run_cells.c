@@ -130,6 +130,10 @@ static const char *figure_of(const struct state_run *run, enum run_column column
         return best_text(run, f);
     case RUN_COLUMN_S_PER_EPOCH:
         return figure_seconds(f, run->s_per_epoch);
+    case RUN_COLUMN_ENERGY:
+        return figure_count(f, run->energy_j);
+    case RUN_COLUMN_SAMPLES_PER_J:
+        return figure_count(f, run->samples_per_j);
     default:
         return figure_count(f, run->samples_per_s);
     }
@@ -184,12 +188,17 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
 void run_columns_choose(const struct ui *ui, const struct list_column *columns,
                         struct list_column *chosen)
 {
-    bool some = false;
-    for (int i = 0; i < ui->state.run_count && !some; i++)
-        some = isfinite(ui->state.runs[i].train_rows) || isfinite(ui->state.runs[i].test_rows);
+    bool rows = false, energy = false;
+    for (int i = 0; i < ui->state.run_count; i++) {
+        const struct state_run *run = &ui->state.runs[i];
+        rows = rows || isfinite(run->train_rows) || isfinite(run->test_rows);
+        energy = energy || isfinite(run->energy_j);
+    }
     memcpy(chosen, columns, RUN_COLUMNS * sizeof *chosen);
-    if (!some)
+    if (!rows)
         chosen[RUN_COLUMN_ROWS].width = chosen[RUN_COLUMN_ROWS].most = 0;
+    for (int i = RUN_COLUMN_ENERGY; i <= RUN_COLUMN_SAMPLES_PER_J && !energy; i++)
+        chosen[i].width = chosen[i].most = 0;
 }
 
 void run_hint(const struct ui *ui, char *buffer, size_t size)

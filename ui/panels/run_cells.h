@@ -12,8 +12,8 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
 void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
              const struct list_column *columns, const struct column_place *places,
              const struct state_run *run);
-/* Which of a list's columns say something: that of rows only where a run does not use all. `chosen`
- * has room for RUN_COLUMNS. */
+/* Which of a list's columns say something: that of rows only where a run does not use all, those of
+ * energy where it was measured. `chosen` has room for RUN_COLUMNS. */
 void run_columns_choose(const struct ui *ui, const struct list_column *columns,
                         struct list_column *chosen);
 enum style run_status_style(enum run_status status);

@@ -18,6 +18,7 @@ static const struct list_column all_columns[RUN_COLUMNS] = {
     [RUN_COLUMN_S_PER_EPOCH] = {"s/epoch", 7, 8, true, 3},
     [RUN_COLUMN_SPEED] = {"samples/s", 9, 0, true, 2},
     [RUN_COLUMN_SPEED_UP] = {"speed-up", 9, 12, true, 2},
+    [RUN_COLUMN_ENERGY] = {"J/epoch", 7, 8, true, 13},
     [RUN_COLUMN_STATUS] = {"status", 11, 0, false, 1},
     [RUN_COLUMN_SPLIT] = {"split", 8, 12, false, 11},
     [RUN_COLUMN_SYNC] = {"sync", 9, 16, false, 12},

@@ -32,6 +32,8 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_S_PER_EPOCH] = {"s/epoch", 7, 8, true, 2},
     [RUN_COLUMN_SPEED] = {"samples/s", 9, 0, true, 7},
     [RUN_COLUMN_SPEED_UP] = {"speed-up", 9, 12, true, 3},
+    [RUN_COLUMN_ENERGY] = {"J/epoch", 7, 8, true, 14},
+    [RUN_COLUMN_SAMPLES_PER_J] = {"samples/J", 9, 0, true, 15},
     [RUN_COLUMN_STATUS] = {"status", 11, 0, false, 1},
     [RUN_COLUMN_STARTED] = {"started", 11, 0, false, 10},
     [RUN_COLUMN_SPLIT] = {"split", 8, 0, false, 13},
@@ -101,8 +103,9 @@ static void choose_columns(const struct ui *ui, struct list_column *chosen, char
     const struct run_list *list = &ui->list;
     struct list_column *sorted = &chosen[list->column];
     run_columns_choose(ui, columns, chosen);
+    /* What was asked for is there, even where it says nothing. */
     if (ui->preferences.columns.count > 0)
-        chosen[RUN_COLUMN_ROWS] = columns[RUN_COLUMN_ROWS];
+        memcpy(chosen, columns, sizeof columns);
     snprintf(title, size, "%s %c", sorted->title, list->ascending ? '^' : 'v');
     sorted->title = title;
     sorted->drop = 0;
