@@ -141,7 +141,7 @@ static const struct action_entry table[] = {
     ENTRY(ACTION_NOISE, "noise-scale", CONTEXT_DASHBOARD, 0, "noise scale",
           "chart: noise scale of the gradients", '7'),
     ENTRY(ACTION_ENERGY, "energy", CONTEXT_DASHBOARD, 0, "energy", "chart: joules per epoch", '8'),
-    ENTRY(ACTION_SAMPLES_PER_J, "samples-per-joule", CONTEXT_DASHBOARD, 0, "samples/J",
+    ENTRY(ACTION_SAMPLES_PER_J, "per-joule", CONTEXT_DASHBOARD, 0, "samples/J",
           "chart: samples per joule", '9'),
     ENTRY(ACTION_NEXT_METRIC, "next-chart", CONTEXT_DASHBOARD | CONTEXT_COMPARE | CONTEXT_RUN_LIST,
           4, "chart", "chart: the next metric", 'c'),

@@ -185,19 +185,35 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
     return STYLE_NORMAL;
 }
 
-void run_columns_choose(const struct ui *ui, const struct list_column *columns,
-                        struct list_column *chosen)
+/* Of all runs: the longest text in the column of rows, and whether the energy of any is known. */
+static int longest_rows(const struct ui *ui, bool *some, bool *energy)
 {
-    bool rows = false, energy = false;
+    int longest = 0;
+    *some = *energy = false;
     for (int i = 0; i < ui->state.run_count; i++) {
         const struct state_run *run = &ui->state.runs[i];
-        rows = rows || isfinite(run->train_rows) || isfinite(run->test_rows);
-        energy = energy || isfinite(run->energy_j);
+        char text[100];
+        int length =
+            text_columns(row_counts_text(run->train_rows, run->test_rows, text, sizeof text));
+        longest = length > longest ? length : longest;
+        *some = *some || isfinite(run->train_rows) || isfinite(run->test_rows);
+        *energy = *energy || isfinite(run->energy_j);
     }
+    return longest;
+}
+
+void run_columns_choose(const struct ui *ui, const struct list_column *columns, bool all,
+                        struct list_column *chosen)
+{
+    bool rows, energy;
+    int longest = longest_rows(ui, &rows, &energy);
     memcpy(chosen, columns, RUN_COLUMNS * sizeof *chosen);
-    if (!rows)
-        chosen[RUN_COLUMN_ROWS].width = chosen[RUN_COLUMN_ROWS].most = 0;
-    for (int i = RUN_COLUMN_ENERGY; i <= RUN_COLUMN_SAMPLES_PER_J && !energy; i++)
+    /* Half a number would be another one. */
+    if (longest > chosen[RUN_COLUMN_ROWS].width)
+        chosen[RUN_COLUMN_ROWS].width = longest;
+    if (!all && !rows)
+        chosen[RUN_COLUMN_ROWS].width = 0;
+    for (int i = RUN_COLUMN_ENERGY; i <= RUN_COLUMN_SAMPLES_PER_J && !all && !energy; i++)
         chosen[i].width = chosen[i].most = 0;
 }
 

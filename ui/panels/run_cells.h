@@ -13,8 +13,9 @@ void run_row(const struct ui *ui, struct surface *surface, struct rect area, int
              const struct list_column *columns, const struct column_place *places,
              const struct state_run *run);
 /* Which of a list's columns say something: that of rows only where a run does not use all, those of
- * energy where it was measured. `chosen` has room for RUN_COLUMNS. */
-void run_columns_choose(const struct ui *ui, const struct list_column *columns,
+ * energy where it was measured; or `all`, as they were asked for. `chosen` has room for
+ * RUN_COLUMNS. */
+void run_columns_choose(const struct ui *ui, const struct list_column *columns, bool all,
                         struct list_column *chosen);
 enum style run_status_style(enum run_status status);
 /* Its status, with the place in the queue or what has been asked of it: "queued 2". */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/session/runs.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,10 +71,33 @@ json_t *run_group_json(const struct run_group *group)
     return json_pack("{s:o}", "runs", runs);
 }
 
+/* The place of the running run among all, oldest first; INT_MAX: none is running, so that no other
+ * one gives way to it. */
+static int place_of_live(const struct ui *ui)
+{
+    const struct state_run *live = state_run(&ui->state, ui->state.live.run);
+    return live ? (int)(live - ui->state.runs) : INT_MAX;
+}
+
 const struct state_run *ui_run_line(const struct ui *ui, int line)
 {
-    int at = ui->state.run_count - 1 - line;
-    return at >= 0 && line >= 0 ? &ui->state.runs[at] : NULL;
+    const int live = place_of_live(ui), count = ui->state.run_count;
+    if (line < 0 || line >= count)
+        return NULL;
+    if (live == INT_MAX)
+        return &ui->state.runs[count - 1 - line];
+    if (line == 0)
+        return &ui->state.runs[live];
+    return &ui->state.runs[count - line - (count - line <= live)];
+}
+
+int ui_line_of_run(const struct ui *ui, long number)
+{
+    const struct state_run *run = state_run(&ui->state, number);
+    const int live = place_of_live(ui), at = run ? (int)(run - ui->state.runs) : -1;
+    if (!run || at == live)
+        return run ? 0 : -1;
+    return ui->state.run_count - 1 - at + (live != INT_MAX && at > live);
 }
 
 void ui_select_any_run(struct ui *ui)

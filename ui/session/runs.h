@@ -30,9 +30,12 @@ void run_group_text(const struct run_group *group, const char *sign, char *buffe
 /* {"runs":[4,7,9]} */
 json_t *run_group_json(const struct run_group *group);
 
-/* The run in line `line` of the dashboard's list: newest first; NULL after the last. */
+/* The run in line `line` of the dashboard's list: the running one, then the newest first; NULL after
+ * the last. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);
-/* The newest where none is selected: a view of one was opened by its name. */
+/* The line of a run; -1: there is no such run. */
+int ui_line_of_run(const struct ui *ui, long run);
+/* The first of them where none is selected: a view of one was opened by its name. */
 void ui_select_any_run(struct ui *ui);
 /*
  * The run that keys stop, pause or change: where runs are in focus the selected one unless it has

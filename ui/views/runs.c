@@ -22,7 +22,7 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_NUMBER] = {"run", 5, 7, true, 0},
     [RUN_COLUMN_MODEL] = {"model", 8, 12, false, 2},
     [RUN_COLUMN_DATA] = {"data", 8, 13, false, 9},
-    [RUN_COLUMN_ROWS] = {"rows", 8, 11, true, 3},
+    [RUN_COLUMN_ROWS] = {"rows", 4, 0, true, 3},
     [RUN_COLUMN_DEVICES] = {"devices", 7, 12, false, 1},
     [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 3},
     [RUN_COLUMN_LR] = {"lr", 5, 7, true, 4},
@@ -102,10 +102,7 @@ static void choose_columns(const struct ui *ui, struct list_column *chosen, char
 {
     const struct run_list *list = &ui->list;
     struct list_column *sorted = &chosen[list->column];
-    run_columns_choose(ui, columns, chosen);
-    /* What was asked for is there, even where it says nothing. */
-    if (ui->preferences.columns.count > 0)
-        memcpy(chosen, columns, sizeof columns);
+    run_columns_choose(ui, columns, ui->preferences.columns.count > 0, chosen);
     snprintf(title, size, "%s %c", sorted->title, list->ascending ? '^' : 'v');
     sorted->title = title;
     sorted->drop = 0;

@@ -352,6 +352,27 @@ START_TEST(steps_cursor_marks_and_units)
 }
 END_TEST
 
+/* Labels of the axis that the cursor's would cut go, and a long title leaves room for the value. */
+START_TEST(the_cursor_cuts_nothing)
+{
+    static const struct chart_point points[] = {{0, 1}, {1000, 2}};
+    struct chart_series series = {
+        .points = points, .count = 2, .rank = SERIES_MAIN, .number = 7, .best = NAN, .at = 1.52};
+    struct chart chart = {.title = "Validation accuracy at 520, smoothed 0.6, y fixed",
+                          .x_high = 1000,
+                          .y_top = INFINITY,
+                          .decimals = 3,
+                          .reading = true,
+                          .cursor = 525,
+                          .series = &series,
+                          .count = 1};
+    char *text = draw(&chart, 8, 50, false);
+    ck_assert_msg(strstr(text, " epoch  0     200    400  525       800    1000\n"), "%s", text);
+    ck_assert_msg(strstr(text, "smoot~   ---- 7: 1.520\n"), "%s", text);
+    free(text);
+}
+END_TEST
+
 /* An exponential is a straight line, and the labels are of the values. */
 START_TEST(a_logarithmic_chart_in_ascii)
 {
@@ -471,6 +492,7 @@ int main(void)
     tcase_add_test(tests, the_front_curve_has_the_y_axis);
     tcase_add_test(tests, the_scale_fits_what_is_in_sight);
     tcase_add_test(tests, steps_cursor_marks_and_units);
+    tcase_add_test(tests, the_cursor_cuts_nothing);
     tcase_add_test(tests, a_logarithmic_chart_in_ascii);
     tcase_add_test(tests, a_small_chart_in_ascii);
     tcase_add_test(tests, gaps_and_missing_figures);

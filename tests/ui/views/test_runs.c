@@ -255,12 +255,48 @@ START_TEST(the_dashboard_shares_it_all)
     replay_keys(&replay, "n");
     without_run(17);
     expect_selected(16);
-    replay_keys(&replay, "<Home>K");
+    replay_keys(&replay, "<Home><Down>K");
     expect_selected(20);
     ck_assert_str_eq(replay_last(&replay), "move {\"run\":20,\"place\":0}");
     replay.ui.selected_run = 0;
     ui_show_view(&replay.ui, VIEW_RUN);
-    expect_selected(20);
+    expect_selected(18);
+}
+END_TEST
+
+/* Above those that wait, and at the end of a list that has no room for all. */
+START_TEST(the_running_run_stays_in_sight)
+{
+    static const char *const keys[] = {"D<Tab><Tab>", "<Down>", "<End>", "<Up><Up>"};
+    static const long selected[] = {0, 18, 1, 3};
+    replay.ui.selected_run = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char line[40];
+        replay_keys(&replay, keys[i]);
+        char *screen = replay_screen(&replay, 24, 80, false);
+        const char *list = strstr(screen, "Runs  devices");
+        ck_assert_msg(list && strstr(list, "\n   18 cpu:0-1 "), "%s: %s", keys[i], screen);
+        expect_selected(selected[i]);
+        snprintf(line, sizeof line, "\n%5ld ", selected[i] > 0 ? selected[i] : 20);
+        ck_assert_msg(strstr(list, line), "%s: %s", keys[i], screen);
+        free(screen);
+    }
+    /* Where there is room, all of which part it is. */
+    expect_on_screen("model", true);
+    char *screen = replay_screen(&replay, 30, 150, false);
+    ck_assert_msg(strstr(screen, "16-20/20  devices"), "%s", screen);
+    free(screen);
+}
+END_TEST
+
+START_TEST(counts_of_rows_are_never_cut)
+{
+    replay_line(&replay, "{\"id\":1,\"method\":\"runs\"}");
+    replay_line(&replay, "{\"id\":1,\"result\":[{\"run\":7,\"status\":\"done\",\"model\":\"m\","
+                         "\"train_rows\":1281167,\"test_rows\":100000}]}");
+    expect_on_screen(" 1281167/100000 ", true);
+    replay_keys(&replay, "D");
+    expect_on_screen(" 1281167/100000 ", true);
 }
 END_TEST
 
@@ -282,6 +318,8 @@ int main(void)
     tcase_add_test(tests, the_selected_run_is_controlled);
     tcase_add_test(tests, settings_go_into_the_form);
     tcase_add_test(tests, the_dashboard_shares_it_all);
+    tcase_add_test(tests, the_running_run_stays_in_sight);
+    tcase_add_test(tests, counts_of_rows_are_never_cut);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }
