@@ -33,6 +33,7 @@ static const struct {
     {ACTION_SAMPLES_PER_J, "energy efficiency"},
     {ACTION_VIEW_RUNS, "history list"},
     {ACTION_VIEW_SETTINGS, "colour color theme palette mouse charset configuration preferences"},
+    {ACTION_VIEW_COLUMNS, "hide fields"},
     {ACTION_SCREENSHOT, "export screenshot save"},
     {ACTION_MOUSE, "select copy click"},
     {ACTION_HELP, "keys manual shortcuts legend"},

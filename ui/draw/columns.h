@@ -44,5 +44,11 @@ struct run_columns {
 bool run_columns_set(struct run_columns *columns, const char *text, struct error *err);
 /* The same text. */
 const char *run_columns_text(const struct run_columns *columns);
+/* With one more, before the first that the table has after it, or without one; nothing happens
+ * where it is there already, or not. */
+void run_columns_add(struct run_columns *columns, enum run_column column);
+void run_columns_remove(struct run_columns *columns, enum run_column column);
+/* As the configuration calls it. */
+const char *run_column_name(enum run_column column);
 /* Is this one of them? Where none are chosen all are. */
 bool run_columns_have(const struct run_columns *columns, enum run_column column);

@@ -82,6 +82,7 @@ enum action {
     ACTION_VIEW_LOG,
     ACTION_VIEW_SETTINGS,
     ACTION_VIEW_HOSTS,
+    ACTION_VIEW_COLUMNS,
     ACTION_PALETTE,
     ACTION_SCREENSHOT,
     ACTION_MOUSE,
@@ -124,9 +125,10 @@ enum context {
     CONTEXT_CONFUSION = 1 << 14, /* of a run */
     CONTEXT_HOSTS = 1 << 15,
     CONTEXT_DIFFERENCES = 1 << 16, /* of two runs */
+    CONTEXT_COLUMNS = 1 << 17,     /* of the list of runs */
     CONTEXT_VIEWS = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_CONFUSION |
                     CONTEXT_COMPARE | CONTEXT_LOG | CONTEXT_SETTINGS | CONTEXT_DEVICE |
-                    CONTEXT_HELP | CONTEXT_HOSTS | CONTEXT_DIFFERENCES,
+                    CONTEXT_HELP | CONTEXT_HOSTS | CONTEXT_DIFFERENCES | CONTEXT_COLUMNS,
     /* On top of a view */
     CONTEXT_PROMPT = 1 << 11,   /* typing a value: other keys are text */
     CONTEXT_PALETTE = 1 << 12,  /* typing the name of an action; also CONTEXT_PROMPT */

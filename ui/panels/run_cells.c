@@ -185,19 +185,27 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
     return STYLE_NORMAL;
 }
 
-/* Of all runs: the longest text in the column of rows, and whether the energy of any is known. */
-static int longest_rows(const struct ui *ui, bool *some, bool *energy)
+bool run_column_tells(const struct ui *ui, enum run_column column)
+{
+    const bool energy = column == RUN_COLUMN_ENERGY || column == RUN_COLUMN_SAMPLES_PER_J;
+    bool tells = !energy && column != RUN_COLUMN_ROWS;
+    for (int i = 0; i < ui->state.run_count && !tells; i++) {
+        const struct state_run *run = &ui->state.runs[i];
+        tells = energy ? isfinite(run->energy_j)
+                       : isfinite(run->train_rows) || isfinite(run->test_rows);
+    }
+    return tells;
+}
+
+/* In the column of rows. */
+static int longest_rows(const struct ui *ui)
 {
     int longest = 0;
-    *some = *energy = false;
     for (int i = 0; i < ui->state.run_count; i++) {
         const struct state_run *run = &ui->state.runs[i];
         char text[100];
-        int length =
-            text_columns(row_counts_text(run->train_rows, run->test_rows, text, sizeof text));
-        longest = length > longest ? length : longest;
-        *some = *some || isfinite(run->train_rows) || isfinite(run->test_rows);
-        *energy = *energy || isfinite(run->energy_j);
+        row_counts_text(run->train_rows, run->test_rows, text, sizeof text);
+        longest = text_columns(text) > longest ? text_columns(text) : longest;
     }
     return longest;
 }
@@ -205,16 +213,14 @@ static int longest_rows(const struct ui *ui, bool *some, bool *energy)
 void run_columns_choose(const struct ui *ui, const struct list_column *columns, bool all,
                         struct list_column *chosen)
 {
-    bool rows, energy;
-    int longest = longest_rows(ui, &rows, &energy);
+    const int longest = longest_rows(ui);
     memcpy(chosen, columns, RUN_COLUMNS * sizeof *chosen);
     /* Half a number would be another one. */
     if (longest > chosen[RUN_COLUMN_ROWS].width)
         chosen[RUN_COLUMN_ROWS].width = longest;
-    if (!all && !rows)
-        chosen[RUN_COLUMN_ROWS].width = 0;
-    for (int i = RUN_COLUMN_ENERGY; i <= RUN_COLUMN_SAMPLES_PER_J && !all && !energy; i++)
-        chosen[i].width = chosen[i].most = 0;
+    for (int i = 0; i < RUN_COLUMNS && !all; i++)
+        if (!run_column_tells(ui, (enum run_column)i))
+            chosen[i].width = chosen[i].most = 0;
 }
 
 void run_hint(const struct ui *ui, char *buffer, size_t size)

@@ -30,8 +30,8 @@ void run_group_text(const struct run_group *group, const char *sign, char *buffe
 /* {"runs":[4,7,9]} */
 json_t *run_group_json(const struct run_group *group);
 
-/* The run in line `line` of the dashboard's list: the running one, then the newest first; NULL after
- * the last. */
+/* The run in line `line` of the dashboard's list: the running one, then the newest first; NULL
+ * after the last. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);
 /* The line of a run; -1: there is no such run. */
 int ui_line_of_run(const struct ui *ui, long run);
