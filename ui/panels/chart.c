@@ -90,6 +90,9 @@ static void add_changes(const struct ui *ui, struct run_chart *made, const struc
         said = at >= 0 ? change_at(&curve, at) : NULL;
     if (made->metric == ui->chart.metric)
         describe_change(said, made->note, sizeof made->note);
+    if (!made->chart.reading && ui->mark_count > UI_MARKS_DRAWN)
+        snprintf(made->note, sizeof made->note, "%d of %d marked runs are drawn", UI_MARKS_DRAWN,
+                 ui->mark_count);
     if (run_curves_stands_in(front, made->metric))
         snprintf(made->note, sizeof made->note, "the first test comes after epoch 1");
     else if (front->point_count > 0 && !isfinite(curve_last(&own)))

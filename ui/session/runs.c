@@ -4,6 +4,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
 
 #include "ui/session/ui.h"
 
@@ -20,13 +23,18 @@ void ui_toggle_mark(struct ui *ui, long run)
     bool was = ui_is_marked(ui, run);
     int kept = 0;
     for (int i = 0; i < ui->mark_count; i++)
-        if (ui->marked[i] != run && !(i == 0 && !was && ui->mark_count == UI_MARKS))
+        if (ui->marked[i] != run)
             ui->marked[kept++] = ui->marked[i];
-    if (!was)
+    if (!was && kept < UI_MARKS)
         ui->marked[kept++] = run;
     ui->mark_count = kept;
     /* Of runs that are alike a marked one is compared with. */
     ui->state.runs_version++;
+}
+
+int ui_marks_drawn(const struct ui *ui)
+{
+    return ui->mark_count < UI_MARKS_DRAWN ? ui->mark_count : UI_MARKS_DRAWN;
 }
 
 static int rising(const void *a, const void *b)
@@ -56,11 +64,20 @@ bool run_group_has(const struct run_group *group, long run)
 
 void run_group_text(const struct run_group *group, const char *sign, char *buffer, size_t size)
 {
+    enum { MORE = 16 }; /* of " and 2000 more" */
     size_t used = 0;
     buffer[0] = '\0';
-    for (int i = 0; i < group->count && used < size; i++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s%ld", i > 0 ? ", " : "", sign,
-                                 group->run[i]);
+    for (int i = 0; i < group->count && used < size; i++) {
+        char next[32];
+        size_t length =
+            (size_t)snprintf(next, sizeof next, "%s%s%ld", i > 0 ? ", " : "", sign, group->run[i]);
+        if (used + length + (i + 1 < group->count ? MORE : 1) > size) {
+            snprintf(buffer + used, size - used, " and %d more", group->count - i);
+            return;
+        }
+        memcpy(buffer + used, next, length + 1);
+        used += length;
+    }
 }
 
 json_t *run_group_json(const struct run_group *group)
@@ -114,6 +131,26 @@ long ui_run_in_question(const struct ui *ui)
     if (in_focus && selected && !run_has_ended(selected))
         return selected->run;
     return of_runs && selected ? 0 : ui->state.live.run;
+}
+
+void run_deletion_answered(struct ui *ui, const struct error *failure)
+{
+    struct run_deletion *deletion = &ui->deletion;
+    deletion->answered++;
+    deletion->failed += failure != NULL;
+    if (deletion->answered < deletion->asked || deletion->asked == 0)
+        return;
+    const int deleted = deletion->asked - deletion->failed;
+    if (failure || deletion->failed > 0)
+        ui_say(ui, true, "%d of %d run%s deleted%s%s", deleted, deletion->asked,
+               plural_are(deletion->asked),
+               failure ? ": " : "; the log says why the others are not",
+               failure ? failure->text : "");
+    else if (deleted == 1)
+        ui_say(ui, false, "run %ld is deleted", deletion->run);
+    else
+        ui_say(ui, false, "%d runs are deleted", deleted);
+    *deletion = (struct run_deletion){.asked = 0};
 }
 
 void run_export_end(struct run_export *exported)

@@ -91,6 +91,9 @@ static void draw_summary(const struct ui *ui, struct surface *surface, struct re
     if (ui->mark_count > 0)
         x += surface_format(surface, area.y, x, end - x, STYLE_NORMAL, ", %d marked *",
                             ui->mark_count);
+    if (ui->mark_count > UI_MARKS_DRAWN)
+        x += surface_format(surface, area.y, x, end - x, STYLE_NORMAL, " (%d drawn)",
+                            UI_MARKS_DRAWN);
     surface_format(surface, area.y, x, end - x, STYLE_LABEL, ", by %s, %s",
                    list->column == RUN_COLUMN_NUMBER ? "number" : columns[list->column].title,
                    run_list_direction(list));

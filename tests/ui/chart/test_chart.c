@@ -7,6 +7,7 @@
 #include "tests/suites.h"
 #include "ui/chart/chart.h"
 #include "ui/chart/curve.h"
+#include "ui/chart/plot.h"
 #include "ui/chart/scale.h"
 
 static void check_ticks(struct ticks ticks, double first, double step, int count, int decimals)
@@ -434,6 +435,25 @@ START_TEST(a_small_chart_in_ascii)
 }
 END_TEST
 
+static unsigned turned(unsigned pattern, int by)
+{
+    return (pattern << by | pattern >> (8 - by)) & 0xff;
+}
+
+/* Without colours, too: no pattern is another one that begins elsewhere. */
+START_TEST(marked_curves_differ)
+{
+    for (int i = 0; i < SERIES_LOOKS; i++)
+        for (int j = 0; j < i; j++)
+            for (int by = 0; by < 8; by++) {
+                struct chart_series one = {.rank = SERIES_MARKED, .look = i};
+                struct chart_series other = {.rank = SERIES_MARKED, .look = j};
+                ck_assert_uint_ne(series_pen(&one, 0).pattern,
+                                  turned(series_pen(&other, 0).pattern, by));
+            }
+}
+END_TEST
+
 START_TEST(gaps_and_missing_figures)
 {
     struct chart_point points[] = {{1, NAN}, {2, 0.5}, {3, NAN}, {4, NAN}};
@@ -495,6 +515,7 @@ int main(void)
     tcase_add_test(tests, the_cursor_cuts_nothing);
     tcase_add_test(tests, a_logarithmic_chart_in_ascii);
     tcase_add_test(tests, a_small_chart_in_ascii);
+    tcase_add_test(tests, marked_curves_differ);
     tcase_add_test(tests, gaps_and_missing_figures);
     tcase_add_test(tests, every_size_is_drawn);
     suite_add_tcase(suite, tests);
