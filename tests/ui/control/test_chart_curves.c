@@ -247,6 +247,12 @@ START_TEST(the_noise_scale_of_epochs)
     replay.ui.chart.to = 3;
     replay.ui.chart.reading = false;
     check_shown("1: 812", false);
+    /* In front of it one that has none says so. */
+    replay.ui.chart.from = replay.ui.chart.to = 0;
+    begin_run(2);
+    epoch(2, 1);
+    check_wide("1: 812", true);
+    check_wide("run 2 has none", true);
 }
 END_TEST
 

@@ -105,7 +105,6 @@ static void tell_epoch(int number, const char *noise)
     replay_line(&replay, line);
 }
 
-/* The newest that is known; a run that has none says nothing of it. */
 START_TEST(rates_of_epochs_are_never_cut)
 {
     replay_keys(&replay, "<Home><Enter>");
@@ -122,6 +121,7 @@ START_TEST(rates_of_epochs_are_never_cut)
 }
 END_TEST
 
+/* The newest that is known; a run that has none says nothing of it. */
 START_TEST(details_have_the_noise_scale)
 {
     replay_keys(&replay, "<Home><Enter>");
