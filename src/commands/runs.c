@@ -26,6 +26,7 @@
 struct extra {
     bool validates; /* some run has validation rows */
     bool some_rows; /* some run does not use all rows */
+    bool energy;    /* it was asked for */
 };
 
 static void add_run(struct table *table, const json_t *run, const struct extra *extra)
@@ -51,12 +52,16 @@ static void add_run(struct table *table, const json_t *run, const struct extra *
     table_cell(table, figure_fixed(&text, member_number(run, "test_acc"), 3));
     table_cell(table, figure_seconds(&text, member_number(run, "s_per_epoch")));
     table_cell(table, figure_count(&text, member_number(run, "samples_per_s")));
+    if (extra->energy) {
+        table_cell(table, figure_count(&text, member_number(run, "energy_j")));
+        table_cell(table, figure_count(&text, member_number(run, "samples_per_j")));
+    }
     table_cell(table, member_text(run, "note"));
 }
 
-static struct extra extra_of(const json_t *list)
+static struct extra extra_of(const json_t *list, bool energy)
 {
-    struct extra extra = {false, false};
+    struct extra extra = {false, false, energy};
     size_t index;
     json_t *run;
     json_array_foreach(list, index, run)
@@ -68,23 +73,33 @@ static struct extra extra_of(const json_t *list)
     return extra;
 }
 
-static bool print_runs(const json_t *list, struct error *err)
+/* Does the list have the column? */
+static bool is_shown(const struct extra *extra, const char *title)
+{
+    if (strcmp(title, "VAL ACC") == 0)
+        return extra->validates;
+    if (strcmp(title, "ROWS") == 0)
+        return extra->some_rows;
+    return extra->energy || (strcmp(title, "J/EPOCH") != 0 && strcmp(title, "SAMPLES/J") != 0);
+}
+
+static bool print_runs(const json_t *list, bool energy, struct error *err)
 {
     static const struct column columns[] = {
         {"RUN", true},     {"DATE", false},     {"STATUS", false},  {"MODEL", false},
         {"DATA", false},   {"ROWS", true},      {"DEVICES", false}, {"BATCH", true},
         {"LR", true},      {"EPOCHS", true},    {"VAL ACC", true},  {"TEST ACC", true},
-        {"S/EPOCH", true}, {"SAMPLES/S", true}, {"NOTE", false}};
+        {"S/EPOCH", true}, {"SAMPLES/S", true}, {"J/EPOCH", true},  {"SAMPLES/J", true},
+        {"NOTE", false}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
-    const struct extra extra = extra_of(list);
+    const struct extra extra = extra_of(list, energy);
     struct column shown[COLUMNS];
     size_t count = 0;
     struct table table;
     size_t index;
     json_t *run;
     for (size_t i = 0; i < COLUMNS; i++)
-        if ((extra.validates || strcmp(columns[i].title, "VAL ACC") != 0) &&
-            (extra.some_rows || strcmp(columns[i].title, "ROWS") != 0))
+        if (is_shown(&extra, columns[i].title))
             shown[count++] = columns[i];
     table_begin(&table, shown, count);
     json_array_foreach(list, index, run)
@@ -195,7 +210,7 @@ static bool list_runs(struct invocation *invocation, struct error *err)
     if (invocation_has(invocation, "json"))
         print_json(list);
     else
-        ok = print_runs(list, err);
+        ok = print_runs(list, invocation_has(invocation, "energy"), err);
     if (ok && json_array_size(list) == 0)
         print_to(stderr, any ? "dpartui: no run matches\n"
                              : "dpartui: there are no runs yet: 'dpartui train' makes one\n");
@@ -220,6 +235,7 @@ static const struct option options[] = {
     {"tag", OPTION_VALUE, "WORD", "only with this tag"},
     {"since", OPTION_VALUE, "TIME", "only later: 2026-11-20, '2026-11-20 14:30', 12h, 7d"},
     {"until", OPTION_VALUE, "TIME", "only until then"},
+    {"energy", OPTION_FLAG, NULL, "with joules per epoch and samples per joule"},
     {"yes", OPTION_FLAG, NULL, "delete: several at once"},
     OPTION_JSON,
     OPTIONS_END,

@@ -293,7 +293,20 @@ static const struct option options[] = {
     OPTION_JSON,
     OPTIONS_END};
 
-/* Two runs side by side, each without its rows. */
+/* Put the events of live changes back into a run's head. */
+static bool take_retunes(struct run_view *view, struct error *err)
+{
+    struct run_rows rows;
+    json_t *list = json_array();
+    bool ok = list != NULL;
+    run_rows_open(&rows, view, STORE_RETUNES);
+    while (ok && run_rows_next(&rows))
+        ok = json_array_append(list, rows.row) == 0;
+    ok = json_object_set_new(view->head, "retunes", list) == 0 && ok;
+    return run_rows_close(&rows, err) && (ok || error_memory(err, "live changes"));
+}
+
+/* Two runs side by side, each with its live changes, but no other rows. */
 static bool show_pair(struct run_source *source, const struct invocation *invocation,
                       struct error *err)
 {
@@ -310,6 +323,7 @@ static bool show_pair(struct run_source *source, const struct invocation *invoca
              run_source_view(source, numbers[count], &views[count], err);
         heads[count] = ok ? views[count].head : NULL;
     }
+    ok = ok && take_retunes(&views[0], err) && take_retunes(&views[1], err);
     if (ok)
         ok = invocation_has(invocation, "json") ? run_pair_print_json(heads, err)
                                                 : run_pair_print(heads, err);

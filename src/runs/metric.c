@@ -19,6 +19,8 @@ static const struct run_metric metrics[] = {
     {"samples_per_s", "Samples per second", true, false, INFINITY},
     {"seconds", "Seconds per epoch", false, false, INFINITY},
     {"noise_scale", "Gradient noise scale", false, false, INFINITY},
+    {"energy_j", "Joules per epoch", false, false, INFINITY},
+    {"samples_per_j", "Samples per joule", false, false, INFINITY},
 };
 enum { METRICS = sizeof metrics / sizeof *metrics };
 
@@ -41,7 +43,8 @@ const struct run_metric *run_metric_find(const char *name, struct error *err)
     else
         error_set(err, ERROR_USAGE,
                   "there is no metric '%.40s': it is test_acc, test_loss, val_acc, val_loss, "
-                  "train_acc, train_loss, lr, samples_per_s, seconds or noise_scale",
+                  "train_acc, train_loss, lr, samples_per_s, seconds, noise_scale, energy_j or "
+                  "samples_per_j",
                   name);
     return NULL;
 }

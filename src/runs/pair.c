@@ -25,6 +25,8 @@ static const struct {
     {"best test acc", "best_test_acc", ACCURACY, true},
     {"s/epoch", "s_per_epoch", SECONDS, false},
     {"samples/s", "samples_per_s", RATE, false},
+    {"J/epoch", "energy_j", RATE, true},
+    {"samples/J", "samples_per_j", RATE, true},
 };
 enum { RESULTS = sizeof results / sizeof results[0] };
 
@@ -79,8 +81,11 @@ static void add_settings(struct table *table, const struct spec_differences *dif
 
 static bool find(struct spec_differences *differences, const json_t *const *runs, struct error *err)
 {
-    return spec_differences_find(differences, json_object_get(runs[0], "spec"),
-                                 json_object_get(runs[1], "spec"), err);
+    const json_t *const specs[] = {json_object_get(runs[0], "spec"),
+                                   json_object_get(runs[1], "spec")};
+    const json_t *const retunes[] = {json_object_get(runs[0], "retunes"),
+                                     json_object_get(runs[1], "retunes")};
+    return spec_differences_find(differences, specs, retunes, err);
 }
 
 bool run_pair_print(const json_t *const *runs, struct error *err)
@@ -143,9 +148,10 @@ bool run_pair_print_json(const json_t *const *runs, struct error *err)
     struct spec_differences differences;
     bool ok = find(&differences, runs, err);
     if (ok) {
-        ok = print_json_made(json_pack("{s:o, s:o, s:o}", "runs", both(runs[0], runs[1], "run"),
-                                       "results", results_json(runs), "settings",
-                                       settings_json(&differences, runs)),
+        ok = print_json_made(json_pack("{s:o, s:o, s:o, s:o}", "runs",
+                                       both(runs[0], runs[1], "run"), "results", results_json(runs),
+                                       "settings", settings_json(&differences, runs), "retunes",
+                                       both(runs[0], runs[1], "retunes")),
                              "runs", err);
     }
     spec_differences_free(&differences);

@@ -1,21 +1,69 @@
 /* SPDX-License-Identifier: MIT */
 #include "spec/difference.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "spec/fields.h"
 #include "spec/json.h"
 #include "spec/text.h"
 
+/* Of more changes the ones between the first and the last are only counted. */
+enum { CHANGES_TOLD = 3 };
+
+static void put_change(struct text *text, const json_t *event)
+{
+    const double scale = member_number(event, "scale"), epoch = member_number(event, "epoch");
+    /* The rates of a schedule say little: it is scaled. */
+    if (isfinite(scale))
+        text_printf(text, ", then x %.4g", scale);
+    else
+        text_printf(text, ", then %.6g", member_number(event, "to"));
+    text_printf(text, " from epoch %.0f", epoch);
+}
+
+/* The value as it began, which is taken over, and what it was changed to; NULL: memory ran out. */
+static char *with_changes(char *value, const char *key, const json_t *retunes)
+{
+    struct text text = TEXT_INIT;
+    int count = 0, told = 0;
+    size_t index;
+    json_t *event;
+    json_array_foreach(retunes, index, event)
+    {
+        count += strcmp(member_text(event, "what"), key) == 0;
+    }
+    if (!value || count == 0)
+        return value;
+    text_puts(&text, value);
+    free(value);
+    json_array_foreach(retunes, index, event)
+    {
+        if (strcmp(member_text(event, "what"), key) != 0)
+            continue;
+        if (++told == 2 && count > CHANGES_TOLD)
+            text_printf(&text, ", %d more", count - 2);
+        if (told == 1 || told == count || count <= CHANGES_TOLD)
+            put_change(&text, event);
+    }
+    if (text_cstr(&text))
+        return text.data;
+    text_free(&text);
+    return NULL;
+}
+
 static bool compare(struct spec_differences *differences, const struct spec *specs,
-                    struct error *err)
+                    const json_t *const *retunes, struct error *err)
 {
     for (size_t i = 0; i < spec_field_count; i++) {
         struct spec_difference *next = &differences->list[differences->count];
-        for (int k = 0; k < 2; k++)
-            next->value[k] = spec_field_text(&specs[k], &spec_fields[i]);
         next->key = spec_fields[i].key;
+        for (int k = 0; k < 2; k++)
+            next->value[k] =
+                with_changes(spec_field_text(&specs[k], &spec_fields[i]), next->key, retunes[k]);
         differences->count++;
         if (!next->value[0] || !next->value[1])
             return error_memory(err, "settings");
@@ -28,19 +76,19 @@ static bool compare(struct spec_differences *differences, const struct spec *spe
     return true;
 }
 
-bool spec_differences_find(struct spec_differences *differences, const json_t *first,
-                           const json_t *second, struct error *err)
+bool spec_differences_find(struct spec_differences *differences, const json_t *const specs[2],
+                           const json_t *const retunes[2], struct error *err)
 {
-    struct spec specs[2];
+    struct spec read[2];
     *differences = (struct spec_differences){.count = 0};
-    spec_init(&specs[0]);
-    spec_init(&specs[1]);
+    spec_init(&read[0]);
+    spec_init(&read[1]);
     differences->list = calloc(spec_field_count, sizeof *differences->list);
     bool ok = differences->list || error_memory(err, "settings");
-    ok = ok && spec_from_json(&specs[0], first, err) && spec_from_json(&specs[1], second, err) &&
-         compare(differences, specs, err);
-    spec_free(&specs[0]);
-    spec_free(&specs[1]);
+    ok = ok && spec_from_json(&read[0], specs[0], err) && spec_from_json(&read[1], specs[1], err) &&
+         compare(differences, read, retunes, err);
+    spec_free(&read[0]);
+    spec_free(&read[1]);
     return ok;
 }
 

@@ -72,6 +72,11 @@ class Energy(cli.Case):
         self.assertEqual([epoch["energy_j"] for epoch in kept],
                          [epoch["energy_j"] for epoch in epochs])
         self.assertRegex(self.good("show", "1"), r"\nenergy: [0-9.]+ J/epoch, [0-9.k]+ samples/J\n")
+        run, = self.good_json("runs")
+        self.assertAlmostEqual(run["energy_j"], sum(e["energy_j"] for e in epochs[1:]) / 2, 6)
+        self.assertAlmostEqual(run["samples_per_j"], 20000 / run["energy_j"], 4)
+        self.assertRegex(self.good("runs", "--energy"), r" J/EPOCH +SAMPLES/J ")
+        self.assertNotIn("J/EPOCH", self.good("runs"))
         header, *rows = self.good("export", "1", "--csv").splitlines()
         column = header.split(",").index("energy_j")
         for row, epoch in zip(rows, epochs):
@@ -80,6 +85,10 @@ class Energy(cli.Case):
                   for name in names)
         with open(board, "rb") as file:
             self.assertIn(b"energy_j", file.read())
+        self.good("train", "--resume", "1", "--epochs", "4")
+        run, = self.good_json("runs")
+        epochs = self.good_json("show", "1")["epochs"]
+        self.assertAlmostEqual(run["energy_j"], sum(e["energy_j"] for e in epochs[1:]) / 3, 6)
 
     def test_compare(self):
         arguments = ["compare", *DATA, "--devices", "cpu:0-1"]
@@ -98,6 +107,8 @@ class Energy(cli.Case):
         for epoch in self.good_json("show", "1")["epochs"]:
             self.assertFalse({"energy_j", "samples_per_j"} & epoch.keys())
         self.assertNotIn("energy", self.good("show", "1"))
+        self.assertNotIn("energy_j", self.good_json("runs")[0])
+        self.assertRegex(self.good("runs", "--energy"), r"(?m) - +- *$")
         arguments = ["compare", *DATA, "--devices", "cpu:0-1"]
         self.assertNotIn("J/EPOCH", self.good(*arguments))
         for row in self.good_json(*arguments)["rows"]:

@@ -296,6 +296,7 @@ class Runs(Case):
         self.assertEqual(pair["results"]["epochs_done"], [1, 2])
         self.assertEqual(pair["settings"]["lr"], [0.5, 0.1])
         self.assertNotIn("momentum", pair["settings"])
+        self.assertEqual(pair["retunes"], [[], []])
         self.assertIn("all settings are the same", self.good("show", "1", "1"))
         self.bad(2, "show", "1", "2", "--profile")
         self.bad(1, "show", "1", "9")

@@ -97,6 +97,7 @@ static const struct {
     {"runs-columns", "runs",
      "S<Down><Down><Down><Down><Down><Down><Down><Enter>acc run model note rows<Enter>Roo",
      LINK_UP},
+    {"columns", "runs", "RV<Down><Down> <End>", LINK_UP},
     {"runs-lost", "runs", "R", LINK_LOST},
     {"differences", "runs", "R/run=4<Enter> /run=18<Enter>d", LINK_UP},
     {"differences-end", "runs", "R/run=7<Enter> /run=20<Enter>d<End>", LINK_UP},

@@ -253,6 +253,8 @@ bool chart_act(struct ui *ui, enum action action)
     case ACTION_SPEED:
     case ACTION_LR:
     case ACTION_NOISE:
+    case ACTION_ENERGY:
+    case ACTION_SAMPLES_PER_J:
         choose_metric(ui, (enum metric)(METRIC_TEST_ACC + (action - ACTION_TEST_ACC)));
         return true;
     case ACTION_NEXT_METRIC:

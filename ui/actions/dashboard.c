@@ -58,10 +58,7 @@ static void scale(struct ui *ui)
 /* Above the first run lies "none": only the run in front is on the chart then. */
 static void move_in_runs(struct ui *ui, enum action action)
 {
-    int line = -1;
-    for (int i = 0; ui->selected_run != 0 && i < ui->state.run_count; i++)
-        if (ui_run_line(ui, i)->run == ui->selected_run)
-            line = i;
+    int line = ui_line_of_run(ui, ui->selected_run);
     if (line <= 0 && action == ACTION_UP) {
         ui->selected_run = 0;
         return;

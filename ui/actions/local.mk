@@ -1,5 +1,6 @@
 libui_a_SOURCES += \
 	%D%/chart.c %D%/chart.h \
+	%D%/columns.c %D%/columns.h \
 	%D%/compare.c %D%/compare.h \
 	%D%/confusion.c %D%/confusion.h \
 	%D%/dashboard.c %D%/dashboard.h \

@@ -60,4 +60,19 @@ void resume_ask(struct ui *ui)
     double epochs = run->status == RUN_DONE ? 2 * run->epochs : run->epochs;
     struct figure figure;
     ui_prompt(ui, &resume_prompt, run->run, isfinite(epochs) ? figure_whole(&figure, epochs) : "");
+    ui_request(ui, REQUEST_CHECKPOINTS, json_pack("{s:[I]}", "runs", (json_int_t)run->run));
+}
+
+/* One that ended before its first checkpoint starts again from its beginning. */
+void resume_measured(struct ui *ui, const json_t *result)
+{
+    const json_t *runs = json_object_get(result, "runs");
+    const long asked = (long)json_integer_value(json_array_get(runs, 0));
+    const struct state_run *run = state_run(&ui->state, ui->asked_run);
+    if (ui->prompt != &resume_prompt || !run || json_array_size(runs) != 1 || asked != run->run ||
+        json_integer_value(json_object_get(result, "count")) > 0 ||
+        (run->status != RUN_DONE && run->epochs_done <= 1))
+        return;
+    overlay_close(ui);
+    ui_say(ui, true, "run %ld left no checkpoint to resume from", run->run);
 }

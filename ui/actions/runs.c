@@ -254,13 +254,16 @@ static void begin_note(struct ui *ui)
 
 static void toggle_mark(struct ui *ui)
 {
-    long oldest = ui->mark_count == UI_MARKS ? ui->marked[0] : 0;
+    const bool was = ui_is_marked(ui, ui->selected_run);
     ui_toggle_mark(ui, ui->selected_run);
-    if (!ui_is_marked(ui, ui->selected_run))
+    if (was)
         ui_say(ui, false, "run %ld is no longer marked", ui->selected_run);
-    else if (oldest != 0)
-        ui_say(ui, false, "run %ld is marked in place of run %ld: %d at most", ui->selected_run,
-               oldest, UI_MARKS);
+    else if (!ui_is_marked(ui, ui->selected_run))
+        ui_say(ui, true, "run %ld is not marked: %d others are, the most there can be",
+               ui->selected_run, UI_MARKS);
+    else if (ui->mark_count > UI_MARKS_DRAWN)
+        ui_say(ui, false, "run %ld is marked: %d of %d marked runs are drawn", ui->selected_run,
+               UI_MARKS_DRAWN, ui->mark_count);
     else
         ui_say(ui, false, "run %ld is marked: the chart shows it", ui->selected_run);
 }

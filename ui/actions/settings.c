@@ -26,8 +26,7 @@ static int count_unsaved(const struct ui *ui)
     return unsaved;
 }
 
-/* Is there something to save, and a way to save it? */
-static bool can_save(const struct ui *ui)
+bool settings_can_save(const struct ui *ui)
 {
     return count_unsaved(ui) > 0 && ui->settings_source->save;
 }
@@ -66,16 +65,28 @@ static void step(struct ui *ui, int direction)
         change(ui, ui->line, next);
 }
 
-static void reset(struct ui *ui)
+static bool reset(struct ui *ui, int line)
 {
     struct error err = ERROR_INIT;
-    if (ui->settings_source->reset(ui->settings_source->context, (size_t)ui->line, &err))
-        apply(ui, ui->line);
-    else
-        ui_say(ui, true, "%s", err.text);
+    if (!ui->settings_source->reset(ui->settings_source->context, (size_t)line, &err))
+        return ui_say(ui, true, "%s", err.text);
+    apply(ui, line);
+    return true;
 }
 
-static bool save(struct ui *ui)
+bool settings_change(struct ui *ui, const char *member, const char *value)
+{
+    struct error err = ERROR_INIT;
+    struct setting setting;
+    for (int i = 0; settings_look(ui, i, &setting); i++)
+        if (settings_of_screen(&setting) && strcmp(setting.member, member) == 0)
+            return value ? change(ui, i, value) : reset(ui, i);
+    /* Nothing keeps settings here. */
+    return preferences_set(&ui->preferences, member, value ? value : "default", &err) ||
+           ui_say(ui, true, "%s", err.text);
+}
+
+bool settings_save(struct ui *ui)
 {
     struct error err = ERROR_INIT;
     if (ui->settings_source->save(ui->settings_source->context, &err))
@@ -135,8 +146,8 @@ void settings_left(struct ui *ui)
 {
     int unsaved = count_unsaved(ui);
     char page[KEY_NAME_SIZE], save[KEY_NAME_SIZE];
-    /* Help comes back here. */
-    if (unsaved > 0 && ui->view != VIEW_HELP)
+    /* Help comes back, and the page of settings shows them. */
+    if (unsaved > 0 && ui->view != VIEW_HELP && ui->view != VIEW_SETTINGS)
         ui_say(ui, false, "%d setting%s not saved: press %s, then %s", unsaved, plural_are(unsaved),
                keymap_first(&ui->keymap, ACTION_VIEW_SETTINGS, page),
                keymap_first(&ui->keymap, ACTION_SAVE, save));
@@ -155,7 +166,7 @@ bool settings_can(const struct ui *ui, enum action action)
     case ACTION_LESS:
         return there && field_find(setting.member)->step != STEP_NOT;
     case ACTION_SAVE:
-        return can_save(ui);
+        return settings_can_save(ui);
     default:
         return true;
     }
@@ -178,13 +189,13 @@ bool settings_act(struct ui *ui, enum action action)
         step(ui, action == ACTION_MORE ? 1 : -1);
         return true;
     case ACTION_RESET:
-        reset(ui);
+        reset(ui, ui->line);
         return true;
     case ACTION_FROM_FORM:
         take_form(ui);
         return true;
     case ACTION_SAVE:
-        save(ui);
+        settings_save(ui);
         return true;
     default:
         return false;
@@ -193,7 +204,7 @@ bool settings_act(struct ui *ui, enum action action)
 
 static void answer_leave(struct ui *ui, enum action action)
 {
-    ui->quit = action == ACTION_YES || save(ui);
+    ui->quit = action == ACTION_YES || settings_save(ui);
 }
 
 static const struct question leave_question = {
@@ -203,8 +214,9 @@ static const struct question leave_question = {
 
 void ui_leave(struct ui *ui)
 {
+    settings_opened(ui);
     int unsaved = count_unsaved(ui);
-    if (!can_save(ui) || ui->question == &leave_question)
+    if (!settings_can_save(ui) || ui->question == &leave_question)
         ui->quit = true;
     else
         ui_ask(ui, &leave_question, 0,

@@ -2,6 +2,7 @@
 #include "ui/actions/views.h"
 
 #include "ui/actions/chosen/differences.h"
+#include "ui/actions/columns.h"
 #include "ui/actions/compare.h"
 #include "ui/actions/confusion.h"
 #include "ui/actions/dashboard.h"
@@ -23,6 +24,7 @@ const struct view_actions *view_actions(enum view_id view)
         [VIEW_LOG] = {NULL, log_act, NULL, log_opened, NULL},
         [VIEW_SETTINGS] = {settings_can, settings_act, NULL, settings_opened, settings_left},
         [VIEW_HOSTS] = {hosts_can, hosts_act, NULL, hosts_opened, hosts_left},
+        [VIEW_COLUMNS] = {columns_can, columns_act, NULL, NULL, settings_left},
         [VIEW_DEVICE] = {NULL, device_act, NULL, NULL, NULL},
         [VIEW_HELP] = {NULL, help_act, NULL, NULL, NULL},
     };
@@ -33,7 +35,7 @@ const struct view_actions *view_actions(enum view_id view)
 static bool is_nested(enum view_id view)
 {
     return view == VIEW_RUN || view == VIEW_CONFUSION || view == VIEW_DIFFERENCES ||
-           view == VIEW_DEVICE || view == VIEW_HELP;
+           view == VIEW_DEVICE || view == VIEW_HELP || view == VIEW_COLUMNS;
 }
 
 static void show(struct ui *ui, enum view_id view)

@@ -17,8 +17,8 @@
 /* While a run trains there is a state every second, and an answer takes no longer. */
 #define SILENCE_S 5.0
 
-/* Far more than are ever open: a comparison asks for each of its runs at once. */
-enum { PENDING = 512, MESSAGES_A_STEP = 256 };
+/* More than are ever open: each marked run may be asked for at once. */
+enum { PENDING = 2 * UI_MARKS, MESSAGES_A_STEP = 256 };
 
 struct link {
     struct ui *ui;

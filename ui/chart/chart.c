@@ -10,6 +10,7 @@
 
 enum { Y_LABEL = 6, LEFT = Y_LABEL + 2, END_LABEL = 4, LONGEST_LABEL = 8 };
 enum { ROWS_A_TICK = 3, COLUMNS_A_TICK = 6 };
+enum { LEGEND_GAP = 3, TITLE_LEAST = 12 };
 
 static void draw_y_axis(const struct plot *plot, struct surface *surface, const struct chart *chart)
 {
@@ -29,9 +30,26 @@ static void draw_y_axis(const struct plot *plot, struct surface *surface, const 
     }
 }
 
+/* What stands below the cursor, and where it begins; false: there is no cursor in sight. */
+static bool cursor_label(const struct plot *plot, const struct chart *chart, struct figure *text,
+                         int *start)
+{
+    if (!chart->reading || !(chart->cursor >= plot->x_low && chart->cursor <= plot->x_high))
+        return false;
+    int length = text_columns(figure_digits(text, chart->cursor, 4));
+    int left =
+        plot->inside.x + plot_column(plot, plot_dot_x(plot, chart->cursor)) - (length - 1) / 2;
+    *start = left > plot->inside.x ? left : plot->inside.x;
+    return true;
+}
+
 static void draw_x_axis(const struct plot *plot, struct surface *surface, const struct chart *chart)
 {
     int floor_row = plot->inside.y + plot->inside.h, left = plot->inside.x;
+    struct figure cursor;
+    int taken = 0, end = 0;
+    if (cursor_label(plot, chart, &cursor, &taken))
+        end = taken-- + text_columns(cursor.text) + 1;
     surface_glyph(surface, floor_row, left - 1, GLYPH_AXIS_CORNER, STYLE_TRACK);
     for (int x = 0; x < plot->inside.w; x++)
         surface_glyph(surface, floor_row, left + x, GLYPH_AXIS_FLOOR, STYLE_TRACK);
@@ -43,7 +61,10 @@ static void draw_x_axis(const struct plot *plot, struct surface *surface, const 
         struct figure text;
         int length = text_columns(figure_fixed(&text, value, plot->x.decimals));
         surface_glyph(surface, floor_row, x, GLYPH_AXIS_FLOOR_TICK, STYLE_TRACK);
-        surface_text(surface, floor_row + 1, x - (length - 1) / 2, length, STYLE_LABEL, text.text);
+        /* One that the cursor's covers would leave a digit beside it. */
+        int start = x - (length - 1) / 2;
+        if (start >= end || start + length <= taken)
+            surface_text(surface, floor_row + 1, start, length, STYLE_LABEL, text.text);
     }
     for (int i = 0; i < chart->mark_count; i++)
         if (chart->marks[i] >= plot->x_low && chart->marks[i] <= plot->x_high)
@@ -55,17 +76,15 @@ static void draw_x_axis(const struct plot *plot, struct surface *surface, const 
 /* A rule at the cursor, under the curves, and where it stands in place of the x axis' labels. */
 static void draw_cursor(const struct plot *plot, struct surface *surface, const struct chart *chart)
 {
-    if (!chart->reading || !(chart->cursor >= plot->x_low && chart->cursor <= plot->x_high))
+    struct figure text;
+    int start;
+    if (!cursor_label(plot, chart, &text, &start))
         return;
     int x = plot->inside.x + plot_column(plot, plot_dot_x(plot, chart->cursor));
-    int row = plot->inside.y + plot->inside.h + 1;
-    struct figure text;
-    int length = text_columns(figure_digits(&text, chart->cursor, 4));
-    int start = x - (length - 1) / 2;
     for (int y = 0; y < plot->inside.h; y++)
         surface_glyph(surface, plot->inside.y + y, x, GLYPH_RULE, STYLE_LABEL);
-    surface_fill(surface, (struct rect){row, start - 1, 1, length + 2}, STYLE_NORMAL);
-    surface_text(surface, row, start, length, STYLE_CURSOR, text.text);
+    surface_text(surface, plot->inside.y + plot->inside.h + 1, start, text_columns(text.text),
+                 STYLE_CURSOR, text.text);
 }
 
 /* The rows and columns left for curves; false when there are too few. */
@@ -120,16 +139,19 @@ bool chart_draw(const struct chart *chart, struct surface *surface, struct rect 
                 struct error *err)
 {
     struct plot plot;
-    bool any = false;
-    int used = surface_text(surface, area.y, area.x, area.w,
+    double low, high;
+    /* An axis without a curve in sight would have made-up values. */
+    const bool any = chart->fixed || chart_range(chart, &low, &high);
+    /* A value that is read matters more than the end of a long title. */
+    const int kept = any && chart->reading ? legend_least(chart, surface) + LEGEND_GAP : 0;
+    const int most = area.w - kept > TITLE_LEAST ? area.w - kept : TITLE_LEAST;
+    int used = surface_text(surface, area.y, area.x, most < area.w ? most : area.w,
                             chart->focused ? STYLE_FOCUS : STYLE_LABEL, chart->title);
-    for (int i = 0; i < chart->count; i++)
-        any = any || series_last_point(&chart->series[i]);
     if (!any && chart->advice)
         surface_paragraph(surface, (struct rect){area.y + 2, area.x + 2, area.h - 2, area.w - 4},
                           STYLE_NORMAL, chart->advice);
     if (!any || !place(&plot, chart, area))
         return true;
-    draw_legend(chart, surface, area.y, area.x + used + 3, area.x + area.w);
+    draw_legend(chart, surface, area.y, area.x + used + LEGEND_GAP, area.x + area.w);
     return draw_plot(&plot, chart, surface, err);
 }

@@ -23,7 +23,7 @@ enum series_rank {
     SERIES_COMPANION,
     SERIES_MAIN
 };
-enum { SERIES_LOOKS = 4 };
+enum { SERIES_LOOKS = 8 };
 
 /* How values are written. */
 enum chart_unit {

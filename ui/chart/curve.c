@@ -21,6 +21,10 @@ static const struct metric_look looks[METRIC_COUNT] = {
                    CHART_SHORT},
     [METRIC_NOISE] = {"Noise scale", "", 0, INFINITY, false, false, METRIC_NOISE, METRIC_TRAIN_LOSS,
                       CHART_COUNT},
+    [METRIC_ENERGY] = {"Joules per epoch", "", 0, INFINITY, true, false, METRIC_ENERGY,
+                       METRIC_TEST_ACC, CHART_COUNT},
+    [METRIC_SAMPLES_PER_J] = {"Samples/J", "", 0, INFINITY, false, false, METRIC_SAMPLES_PER_J,
+                              METRIC_TEST_ACC, CHART_COUNT},
 };
 
 const struct metric_look *metric_look(enum metric metric)

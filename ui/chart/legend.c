@@ -71,6 +71,14 @@ static int fit(const struct chart *chart, const struct chart_series *const *entr
     return count;
 }
 
+int legend_least(const struct chart *chart, const struct surface *surface)
+{
+    const struct chart_series *entries[ENTRIES];
+    const int sample = canvas_sample_width(chart_canvas(chart, surface));
+    return list_entries(chart, entries) > 0 ? entry_width(chart, entries[0], sample, false) - GAP
+                                            : 0;
+}
+
 void draw_legend(const struct chart *chart, struct surface *surface, int y, int x, int end)
 {
     const struct chart_series *entries[ENTRIES];

@@ -35,10 +35,10 @@ struct canvas_pen series_pen(const struct chart_series *series, int layer)
         unsigned pattern;
         enum style style;
     } marked[SERIES_LOOKS] = {
-        {CANVAS_LONG_DASHES, STYLE_SERIES_MARKED},
-        {CANVAS_SHORT_DASHES, STYLE_SERIES_MARKED_2},
-        {CANVAS_DASH_DOT, STYLE_SERIES_MARKED_3},
-        {CANVAS_NOTCHED, STYLE_SERIES_MARKED_4},
+        {CANVAS_LONG_DASHES, STYLE_SERIES_MARKED},   {CANVAS_SHORT_DASHES, STYLE_SERIES_MARKED_2},
+        {CANVAS_DASH_DOT, STYLE_SERIES_MARKED_3},    {CANVAS_NOTCHED, STYLE_SERIES_MARKED_4},
+        {CANVAS_WIDE_GAPS, STYLE_SERIES_MARKED_3},   {CANVAS_DOT_DASH_GAP, STYLE_SERIES_MARKED_4},
+        {CANVAS_SPARSE_DASHES, STYLE_SERIES_MARKED}, {CANVAS_SPARSE_DOTS, STYLE_SERIES_MARKED_2},
     };
     int look = series->look >= 0 ? series->look % SERIES_LOOKS : 0;
     switch (series->rank) {

@@ -15,6 +15,7 @@
 #include "ui/actions/chosen/delete.h"
 #include "ui/actions/chosen/export.h"
 #include "ui/actions/confusion.h"
+#include "ui/actions/resume.h"
 #include "ui/actions/run_details.h"
 #include "ui/actions/run_list.h"
 #include "ui/actions/runs.h"
@@ -102,6 +103,7 @@ void ui_disconnected(struct ui *ui, enum link_state link, const char *advice)
     ui->check = (struct form_check){.asked = false};
     ui->compare.submitting = false;
     ui->evaluation.asked_run = 0;
+    ui->deletion.asked = 0;
     export_answered(ui, NULL, &(struct error){ERROR_FAILED, "the engine is lost"});
     /* Questions about a run that may be gone are moot. */
     if (ui->question && ui->question->moot)
@@ -264,7 +266,6 @@ static void take_answer(struct ui *ui, enum request request, const json_t *resul
     case REQUEST_STOP:
     case REQUEST_SET_EPOCHS:
     case REQUEST_MOVE:
-    case REQUEST_DELETE:
     case REQUEST_NOTE:
     case REQUEST_TAGS:
         ui->state.runs_stale = true;
@@ -280,8 +281,13 @@ static void take_answer(struct ui *ui, enum request request, const json_t *resul
     case REQUEST_COPY:
         copy_spec(ui, result);
         break;
+    case REQUEST_DELETE:
+        run_deletion_answered(ui, NULL);
+        ui->state.runs_stale = true;
+        break;
     case REQUEST_CHECKPOINTS:
         delete_measured(ui, result);
+        resume_measured(ui, result);
         break;
     default:
         break;
@@ -314,6 +320,8 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         }
         ui_log_local(ui, LOG_WARNING, "%s was refused: %s", request_method(request), failure->text);
         ui_say(ui, true, "%s", failure->text);
+        if (request == REQUEST_DELETE)
+            run_deletion_answered(ui, failure);
         return;
     }
     switch (request) {

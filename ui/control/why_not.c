@@ -20,7 +20,9 @@ bool runs_say_why_not(struct ui *ui, enum action action)
         ui_say(ui, false, "mark two runs, or one and select another: %d marked", ui->mark_count);
     else if (!run &&
              ((needs_engine && !controls) || action == ACTION_MARK || action == ACTION_DETAILS))
-        ui_say(ui, false, "no run is selected");
+        ui_say(ui, false,
+               ui->state.run_count > 0 ? "no run is selected: Up and Down select one"
+                                       : "there are no runs yet");
     else if (action == ACTION_RESUME)
         ui_say(ui, false, "run %ld has not ended", run->run);
     else if (action == ACTION_DELETE)

@@ -23,6 +23,11 @@ static bool refuse(const char *word, int length, struct error *err)
     return false;
 }
 
+const char *run_column_name(enum run_column column)
+{
+    return names[column];
+}
+
 /* RUN_COLUMNS: there is none of that name. */
 static int find(const char *word, size_t length)
 {
@@ -32,10 +37,18 @@ static int find(const char *word, size_t length)
     return i;
 }
 
+static void write_text(struct run_columns *columns)
+{
+    size_t used = 0;
+    columns->text[0] = '\0';
+    for (int i = 0; i < columns->count; i++)
+        used += (size_t)snprintf(columns->text + used, sizeof columns->text - used, "%s%s",
+                                 i > 0 ? "," : "", names[columns->column[i]]);
+}
+
 bool run_columns_set(struct run_columns *columns, const char *text, struct error *err)
 {
     struct run_columns wanted = {.count = 0};
-    size_t used = 0;
     if (strcmp(text, "default") == 0) {
         *columns = wanted;
         return true;
@@ -47,15 +60,38 @@ bool run_columns_set(struct run_columns *columns, const char *text, struct error
             return refuse(text, (int)length, err);
         if (wanted.count > 0 && run_columns_have(&wanted, (enum run_column)column))
             return error_set(err, ERROR_USAGE, "columns: '%s' is there twice", names[column]);
-        used += (size_t)snprintf(wanted.text + used, sizeof wanted.text - used, "%s%s",
-                                 wanted.count > 0 ? "," : "", names[column]);
         wanted.column[wanted.count++] = (enum run_column)column;
         text += length;
     }
     if (wanted.count == 0)
         return refuse("", 0, err);
+    write_text(&wanted);
     *columns = wanted;
     return true;
+}
+
+void run_columns_add(struct run_columns *columns, enum run_column column)
+{
+    int at = 0;
+    if (columns->count > 0 && run_columns_have(columns, column))
+        return;
+    while (at < columns->count && columns->column[at] < column)
+        at++;
+    memmove(&columns->column[at + 1], &columns->column[at],
+            (size_t)(columns->count - at) * sizeof columns->column[0]);
+    columns->column[at] = column;
+    columns->count++;
+    write_text(columns);
+}
+
+void run_columns_remove(struct run_columns *columns, enum run_column column)
+{
+    int kept = 0;
+    for (int i = 0; i < columns->count; i++)
+        if (columns->column[i] != column)
+            columns->column[kept++] = columns->column[i];
+    columns->count = kept;
+    write_text(columns);
 }
 
 const char *run_columns_text(const struct run_columns *columns)

@@ -20,6 +20,8 @@
     X(RUN_COLUMN_S_PER_EPOCH, "s/epoch")                                                           \
     X(RUN_COLUMN_SPEED, "samples/s")                                                               \
     X(RUN_COLUMN_SPEED_UP, "speed-up")                                                             \
+    X(RUN_COLUMN_ENERGY, "J/epoch")                                                                \
+    X(RUN_COLUMN_SAMPLES_PER_J, "samples/J")                                                       \
     X(RUN_COLUMN_STATUS, "status")                                                                 \
     X(RUN_COLUMN_STARTED, "started")                                                               \
     X(RUN_COLUMN_SPLIT, "split")                                                                   \
@@ -34,7 +36,7 @@ enum run_column { RUN_COLUMN_NAMES(RUN_COLUMN_ID) RUN_COLUMNS };
 struct run_columns {
     enum run_column column[RUN_COLUMNS];
     int count;
-    char text[160]; /* as it is set: "run,model,acc"; "": the default */
+    char text[200]; /* as it is set: "run,model,acc"; "": the default */
 };
 
 /* From names with commas or blanks between, or "default". ERROR_USAGE names those that there are.
@@ -42,5 +44,11 @@ struct run_columns {
 bool run_columns_set(struct run_columns *columns, const char *text, struct error *err);
 /* The same text. */
 const char *run_columns_text(const struct run_columns *columns);
+/* With one more, before the first that the table has after it, or without one; nothing happens
+ * where it is there already, or not. */
+void run_columns_add(struct run_columns *columns, enum run_column column);
+void run_columns_remove(struct run_columns *columns, enum run_column column);
+/* As the configuration calls it. */
+const char *run_column_name(enum run_column column);
 /* Is this one of them? Where none are chosen all are. */
 bool run_columns_have(const struct run_columns *columns, enum run_column column);

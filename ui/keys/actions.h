@@ -73,6 +73,8 @@ enum action {
     ACTION_SPEED,
     ACTION_LR,
     ACTION_NOISE,
+    ACTION_ENERGY,
+    ACTION_SAMPLES_PER_J,
     ACTION_NEXT_METRIC,
     ACTION_VIEW_DASHBOARD,
     ACTION_VIEW_RUNS,
@@ -80,6 +82,7 @@ enum action {
     ACTION_VIEW_LOG,
     ACTION_VIEW_SETTINGS,
     ACTION_VIEW_HOSTS,
+    ACTION_VIEW_COLUMNS,
     ACTION_PALETTE,
     ACTION_SCREENSHOT,
     ACTION_MOUSE,
@@ -122,9 +125,10 @@ enum context {
     CONTEXT_CONFUSION = 1 << 14, /* of a run */
     CONTEXT_HOSTS = 1 << 15,
     CONTEXT_DIFFERENCES = 1 << 16, /* of two runs */
+    CONTEXT_COLUMNS = 1 << 17,     /* of the list of runs */
     CONTEXT_VIEWS = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_CONFUSION |
                     CONTEXT_COMPARE | CONTEXT_LOG | CONTEXT_SETTINGS | CONTEXT_DEVICE |
-                    CONTEXT_HELP | CONTEXT_HOSTS | CONTEXT_DIFFERENCES,
+                    CONTEXT_HELP | CONTEXT_HOSTS | CONTEXT_DIFFERENCES | CONTEXT_COLUMNS,
     /* On top of a view */
     CONTEXT_PROMPT = 1 << 11,   /* typing a value: other keys are text */
     CONTEXT_PALETTE = 1 << 12,  /* typing the name of an action; also CONTEXT_PROMPT */
@@ -134,7 +138,7 @@ enum context {
     CONTEXT_RUN_CONTROL = CONTEXT_DASHBOARD | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE,
 };
 
-enum { ACTION_KEYS = 3, ACTION_ENTRIES = 100 };
+enum { ACTION_KEYS = 3, ACTION_ENTRIES = 110 };
 
 struct action_entry {
     enum action action;

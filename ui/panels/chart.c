@@ -7,6 +7,7 @@
 
 #include "base/figure.h"
 #include "events/changes.h"
+#include "ui/panels/chart_advice.h"
 #include "ui/panels/schedule.h"
 
 void run_chart_bounds(const struct ui *ui, double *low, double *high)
@@ -74,41 +75,13 @@ static void describe_change(const struct retune *retune, char *buffer, size_t si
             &(struct retune_figures){retune->from, retune->to, retune->scale, retune->step});
 }
 
-static void advise(const struct ui *ui, const struct state_run *front, enum metric metric,
-                   char *buffer, size_t size)
-{
-    if (ui->link == LINK_STARTING)
-        snprintf(buffer, size, "Starting the engine");
-    else if (!ui->state.known)
-        buffer[0] = '\0';
-    else if (!front)
-        snprintf(buffer, size, "Choose devices with Space, then press s to start a run");
-    else if (front->epochs_done > 0 && front->point_count == 0)
-        snprintf(buffer, size, "run %ld: reading its curve", front->run);
-    else if (front->point_count > 0 && metric == METRIC_NOISE)
-        snprintf(buffer, size,
-                 "run %ld has no noise scale; one device alone measures it with noise-every",
-                 front->run);
-    else if (ui->preferences.x_axis != X_EPOCHS && front->point_count > 0)
-        snprintf(buffer, size, "run %ld: its %s are not known; v chooses another x axis",
-                 front->run, ui->preferences.x_axis == X_STEPS ? "steps" : "seconds");
-    else if (run_curves_are_logarithmic(ui, metric) && front->point_count > 0)
-        snprintf(buffer, size, "run %ld: no value above 0 is known", front->run);
-    else if (front->point_count > 0 || run_has_ended(front))
-        snprintf(buffer, size, "run %ld: nothing is known of this", front->run);
-    else if (metric_look(metric)->fine)
-        snprintf(buffer, size, "run %ld: the first point comes after a few steps", front->run);
-    else
-        snprintf(buffer, size, "run %ld: the first point comes after epoch 1", front->run);
-}
-
 /* Where the front run was changed, and what the note says of it. */
 static void add_changes(const struct ui *ui, struct run_chart *made, const struct state_run *front)
 {
     int first = front->retune_count > RUN_CHART_MARKS ? front->retune_count - RUN_CHART_MARKS : 0;
     const struct retune *said =
         front->retune_count > 0 ? &front->retunes[front->retune_count - 1] : NULL;
-    struct curve curve;
+    struct curve curve, own = curve_of(front, made->metric);
     int at = point_at_cursor(ui, &curve);
     for (int i = first; i < front->retune_count; i++)
         made->marks[made->chart.mark_count++] =
@@ -117,8 +90,13 @@ static void add_changes(const struct ui *ui, struct run_chart *made, const struc
         said = at >= 0 ? change_at(&curve, at) : NULL;
     if (made->metric == ui->chart.metric)
         describe_change(said, made->note, sizeof made->note);
+    if (!made->chart.reading && ui->mark_count > UI_MARKS_DRAWN)
+        snprintf(made->note, sizeof made->note, "%d of %d marked runs are drawn", UI_MARKS_DRAWN,
+                 ui->mark_count);
     if (run_curves_stands_in(front, made->metric))
         snprintf(made->note, sizeof made->note, "the first test comes after epoch 1");
+    else if (front->point_count > 0 && !isfinite(curve_last(&own)))
+        snprintf(made->note, sizeof made->note, "run %ld has none", front->run);
 }
 
 /* Of what is drawn: epochs are evaluated on validation rows where a run has some. */
@@ -222,7 +200,7 @@ bool run_chart_make(const struct ui *ui, enum metric metric, struct run_chart *m
     bool ok = run_curves_add(ui, made, runs, count, err);
     if (front)
         add_changes(ui, made, front);
-    advise(ui, front, metric, made->advice, sizeof made->advice);
+    chart_advice(ui, front, metric, made->advice, sizeof made->advice);
     write_title(ui, made);
     return ok;
 }

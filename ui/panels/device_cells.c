@@ -82,6 +82,13 @@ static void draw_heading(const struct ui *ui, struct surface *surface, struct re
         list_cell(surface, area, area.y, &columns[i], &places[i], STYLE_LABEL, columns[i].title);
 }
 
+/* Is there room for the panel's name and the position, as far as the bar, which has no title? */
+static bool fits_after_name(const struct column_place *places, const char *title)
+{
+    const struct column_place *last = places[BAR].w > 0 ? &places[BAR] : &places[NAME];
+    return text_columns(all_columns[NAME].title) + 1 + text_columns(title) <= last->x + last->w;
+}
+
 void device_cells(const struct ui *ui, struct surface *surface, struct rect area,
                   const struct form_device *devices, int count, int columns, int lines)
 {
@@ -105,16 +112,21 @@ void device_cells(const struct ui *ui, struct surface *surface, struct rect area
         shown[BAR].width = shown[BAR].most = 0;
     columns_place(shown, COLUMNS, width, places);
     if (count > visible)
-        snprintf(title, sizeof title, places[NAME].w < 10 ? "%d-%d/%d" : "%d-%d of %d", first + 1,
-                 last, count);
+        snprintf(title, sizeof title,
+                 places[NAME].w < 10 || columns == 1 ? "%d-%d/%d" : "%d-%d of %d", first + 1, last,
+                 count);
+    const bool after_name = columns == 1 && fits_after_name(places, title);
     for (int i = 0; i < columns; i++) {
         struct rect cell = {area.y, area.x + i * (width + gap), 1, width};
-        bool name = i == 0 && (columns > 1 || count <= visible);
+        bool name = i == 0 && (columns > 1 || count <= visible || after_name);
         draw_heading(ui, surface, cell, shown, places,
                      name                         ? shown[NAME].title
                      : i == (columns > 1 ? 1 : 0) ? title
                                                   : "");
     }
+    if (after_name)
+        surface_text(surface, area.y, area.x + text_columns(shown[NAME].title) + 1, width,
+                     STYLE_NORMAL, title);
     for (int i = first; i < last; i++) {
         int column = (i - first) / lines, row = (i - first) % lines;
         struct rect cell = {area.y + 1 + row, area.x + column * (width + gap), 1, width};

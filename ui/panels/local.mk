@@ -1,5 +1,6 @@
 libui_a_SOURCES += \
 	%D%/chart.c %D%/chart.h \
+	%D%/chart_advice.c %D%/chart_advice.h \
 	%D%/device_cells.c %D%/device_cells.h \
 	%D%/device_parts.c %D%/device_parts.h \
 	%D%/devices.c %D%/devices.h \

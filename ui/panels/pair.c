@@ -2,6 +2,7 @@
 #include "ui/panels/pair.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "ui/panels/run_cells.h"
 
@@ -34,6 +35,7 @@ static void write_results(const struct ui *ui, struct page *page)
         {RUN_COLUMN_STATUS, "status"},       {RUN_COLUMN_EPOCHS, "epochs done"},
         {RUN_COLUMN_TEST_ACC, "test acc"},   {RUN_COLUMN_BEST_ACC, "best acc"},
         {RUN_COLUMN_S_PER_EPOCH, "s/epoch"}, {RUN_COLUMN_SPEED, "samples/s"},
+        {RUN_COLUMN_ENERGY, "J/epoch"},      {RUN_COLUMN_SAMPLES_PER_J, "samples/J"},
         {RUN_COLUMN_SPEED_UP, "speed-up"},   {RUN_COLUMN_NOTE, "note"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -43,7 +45,11 @@ static void write_results(const struct ui *ui, struct page *page)
             if (run)
                 run_cell(ui, run, rows[i].column, text[k], sizeof text[k]);
         }
-        if (text[0][0] != '\0' || text[1][0] != '\0')
+        const bool of_energy =
+            rows[i].column == RUN_COLUMN_ENERGY || rows[i].column == RUN_COLUMN_SAMPLES_PER_J;
+        /* Energy is measured on few machines. */
+        const char *nothing = of_energy ? "-" : "";
+        if (strcmp(text[0], nothing) != 0 || strcmp(text[1], nothing) != 0)
             write_row(page, STYLE_NORMAL, rows[i].label, text[0], text[1]);
     }
 }

@@ -130,6 +130,10 @@ static const char *figure_of(const struct state_run *run, enum run_column column
         return best_text(run, f);
     case RUN_COLUMN_S_PER_EPOCH:
         return figure_seconds(f, run->s_per_epoch);
+    case RUN_COLUMN_ENERGY:
+        return figure_count(f, run->energy_j);
+    case RUN_COLUMN_SAMPLES_PER_J:
+        return figure_count(f, run->samples_per_j);
     default:
         return figure_count(f, run->samples_per_s);
     }
@@ -181,15 +185,42 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
     return STYLE_NORMAL;
 }
 
-void run_columns_choose(const struct ui *ui, const struct list_column *columns,
+bool run_column_tells(const struct ui *ui, enum run_column column)
+{
+    const bool energy = column == RUN_COLUMN_ENERGY || column == RUN_COLUMN_SAMPLES_PER_J;
+    bool tells = !energy && column != RUN_COLUMN_ROWS;
+    for (int i = 0; i < ui->state.run_count && !tells; i++) {
+        const struct state_run *run = &ui->state.runs[i];
+        tells = energy ? isfinite(run->energy_j)
+                       : isfinite(run->train_rows) || isfinite(run->test_rows);
+    }
+    return tells;
+}
+
+/* In the column of rows. */
+static int longest_rows(const struct ui *ui)
+{
+    int longest = 0;
+    for (int i = 0; i < ui->state.run_count; i++) {
+        const struct state_run *run = &ui->state.runs[i];
+        char text[100];
+        row_counts_text(run->train_rows, run->test_rows, text, sizeof text);
+        longest = text_columns(text) > longest ? text_columns(text) : longest;
+    }
+    return longest;
+}
+
+void run_columns_choose(const struct ui *ui, const struct list_column *columns, bool all,
                         struct list_column *chosen)
 {
-    bool some = false;
-    for (int i = 0; i < ui->state.run_count && !some; i++)
-        some = isfinite(ui->state.runs[i].train_rows) || isfinite(ui->state.runs[i].test_rows);
+    const int longest = longest_rows(ui);
     memcpy(chosen, columns, RUN_COLUMNS * sizeof *chosen);
-    if (!some)
-        chosen[RUN_COLUMN_ROWS].width = chosen[RUN_COLUMN_ROWS].most = 0;
+    /* Half a number would be another one. */
+    if (longest > chosen[RUN_COLUMN_ROWS].width)
+        chosen[RUN_COLUMN_ROWS].width = longest;
+    for (int i = 0; i < RUN_COLUMNS && !all; i++)
+        if (!run_column_tells(ui, (enum run_column)i))
+            chosen[i].width = chosen[i].most = 0;
 }
 
 void run_hint(const struct ui *ui, char *buffer, size_t size)

@@ -12,9 +12,12 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
 void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
              const struct list_column *columns, const struct column_place *places,
              const struct state_run *run);
-/* Which of a list's columns say something: that of rows only where a run does not use all. `chosen`
- * has room for RUN_COLUMNS. */
-void run_columns_choose(const struct ui *ui, const struct list_column *columns,
+/* Does the column say anything of any run? That of rows only where one does not use all, those of
+ * energy where it was measured. */
+bool run_column_tells(const struct ui *ui, enum run_column column);
+/* Which of a list's columns are shown: those that say something or, where the user has chosen,
+ * `all`. `chosen` has room for RUN_COLUMNS. */
+void run_columns_choose(const struct ui *ui, const struct list_column *columns, bool all,
                         struct list_column *chosen);
 enum style run_status_style(enum run_status status);
 /* Its status, with the place in the queue or what has been asked of it: "queued 2". */

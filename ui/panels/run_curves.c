@@ -52,8 +52,8 @@ static void take_logarithms(struct run_chart *made, struct chart_point *points, 
 static void choose_rank(const struct ui *ui, long run, struct chart_series *series)
 {
     series->rank = run == ui->selected_run ? SERIES_MARKED : SERIES_PAST;
-    series->look = ui->mark_count;
-    for (int i = 0; i < ui->mark_count; i++)
+    series->look = ui_marks_drawn(ui);
+    for (int i = 0; i < ui_marks_drawn(ui); i++)
         if (ui->marked[i] == run) {
             series->rank = SERIES_MARKED;
             series->look = i;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/panels/runs.h"
 
+#include <stdio.h>
+
 #include "ui/panels/run_cells.h"
 
-/* The dashboard's list of runs, the newest first. Columns without a width are not in it. */
+/* The dashboard's list of runs: the running one, then the newest first. Columns without a width are
+ * not in it. */
 static const struct list_column all_columns[RUN_COLUMNS] = {
     [RUN_COLUMN_NUMBER] = {"Runs", 4, 5, true, 0},
     [RUN_COLUMN_MODEL] = {"model", 9, 16, false, 8},
     [RUN_COLUMN_DATA] = {"data", 13, 20, false, 9},
-    [RUN_COLUMN_ROWS] = {"rows", 8, 11, true, 4},
+    [RUN_COLUMN_ROWS] = {"rows", 4, 0, true, 4},
     [RUN_COLUMN_DEVICES] = {"devices", 9, 16, false, 4},
     [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 5},
     [RUN_COLUMN_LR] = {"lr", 5, 7, true, 6},
@@ -18,43 +21,87 @@ static const struct list_column all_columns[RUN_COLUMNS] = {
     [RUN_COLUMN_S_PER_EPOCH] = {"s/epoch", 7, 8, true, 3},
     [RUN_COLUMN_SPEED] = {"samples/s", 9, 0, true, 2},
     [RUN_COLUMN_SPEED_UP] = {"speed-up", 9, 12, true, 2},
+    [RUN_COLUMN_ENERGY] = {"J/epoch", 7, 8, true, 13},
     [RUN_COLUMN_STATUS] = {"status", 11, 0, false, 1},
     [RUN_COLUMN_SPLIT] = {"split", 8, 12, false, 11},
     [RUN_COLUMN_SYNC] = {"sync", 9, 16, false, 12},
 };
 
-/* Which part of a longer list is shown, in place of a title that its column can do without. */
-static void draw_position(struct surface *surface, struct rect area,
-                          const struct column_place *places, int first, int visible, int count)
+/* The columns between the title of a left-aligned column and the next title. */
+static int room_after_title(const struct column_place *places, int width, int column)
 {
-    const struct column_place *place = &places[RUN_COLUMN_DEVICES];
-    surface_fill(surface, (struct rect){area.y, area.x + place->x, 1, place->w}, STYLE_LABEL);
-    surface_format(surface, area.y, area.x + place->x, place->w, STYLE_LABEL, "%d-%d of %d",
-                   first + 1, first + visible, count);
+    int next = width + 1, length = text_columns(all_columns[column].title);
+    for (int i = 0; i < RUN_COLUMNS; i++)
+        if (places[i].w > 0 && places[i].x > places[column].x && places[i].x < next) {
+            next = places[i].x;
+            /* A title at the right leaves blanks before it. */
+            if (all_columns[i].right)
+                next += places[i].w - text_columns(all_columns[i].title);
+        }
+    return next - 1 - (places[column].x + length + 1);
+}
+
+/* Which part of a longer list is shown, after a title that leaves room for it, as long as there is
+ * room for. */
+static void draw_position(struct surface *surface, struct rect area,
+                          const struct column_place *places, int first, int last, int count)
+{
+    char texts[3][40];
+    snprintf(texts[0], sizeof texts[0], "%d-%d of %d", first, last, count);
+    snprintf(texts[1], sizeof texts[1], "%d-%d/%d", first, last, count);
+    snprintf(texts[2], sizeof texts[2], "%d/%d", last, count);
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+        for (int i = RUN_COLUMN_MODEL; i < RUN_COLUMNS; i++) {
+            const int length = text_columns(texts[k]);
+            if (places[i].w <= 0 || all_columns[i].right ||
+                room_after_title(places, area.w, i) < length)
+                continue;
+            surface_text(surface, area.y,
+                         area.x + places[i].x + text_columns(all_columns[i].title) + 1, length,
+                         STYLE_NORMAL, texts[k]);
+            return;
+        }
+}
+
+/* Which lines of the list are on the screen: `pinned` ones of its top, then those from `first` on.
+ */
+struct window {
+    int pinned, first, end;
+};
+
+/* The running run, which is the first one, never leaves. */
+static struct window window_of(const struct ui *ui, int line, int count, int visible)
+{
+    struct window window = {.pinned = visible > 1 && count > visible &&
+                                      state_run(&ui->state, ui->state.live.run)};
+    window.first = window.pinned + list_scroll(line - window.pinned, count - window.pinned,
+                                               visible - window.pinned);
+    window.end = window.first + visible - window.pinned;
+    window.end = window.end < count ? window.end : count;
+    return window;
 }
 
 bool panel_runs(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)
 {
-    const struct state_run *selected = state_run(&ui->state, ui->selected_run);
     struct list_column columns[RUN_COLUMNS];
     struct column_place places[RUN_COLUMNS];
     int count = ui->state.run_count, visible = area.h - 1;
-    int line = selected ? count - 1 - (int)(selected - ui->state.runs) : -1;
+    int line = ui_line_of_run(ui, ui->selected_run);
+    const struct window window = window_of(ui, line, count, visible);
     (void)err;
-    run_columns_choose(ui, all_columns, columns);
+    run_columns_choose(ui, all_columns, false, columns);
     columns_place(columns, RUN_COLUMNS, area.w, places);
     panel_heading(ui, surface, area, PANEL_RUNS, columns, places, RUN_COLUMNS);
     if (count == 0 && visible > 0)
         surface_text(surface, area.y + 1, area.x, area.w, STYLE_LABEL,
                      ui->link == LINK_UP ? "none yet" : "");
-    int first = list_scroll(line, count, visible);
     if (count > visible && visible > 0)
-        draw_position(surface, area, places, first, visible, count);
-    for (int i = first; i < count && i < first + visible; i++) {
-        int y = area.y + 1 + i - first;
-        run_row(ui, surface, area, y, columns, places, ui_run_line(ui, i));
-        surface_mark_line(surface, y, area.x, area.w, i);
-        if (i == line && panel_focused(ui, PANEL_RUNS))
+        draw_position(surface, area, places, window.first + 1, window.end, count);
+    for (int i = 0; i < window.pinned + window.end - window.first; i++) {
+        int at = i < window.pinned ? i : window.first + i - window.pinned, y = area.y + 1 + i;
+        run_row(ui, surface, area, y, columns, places, ui_run_line(ui, at));
+        surface_mark_line(surface, y, area.x, area.w, at);
+        if (at == line && panel_focused(ui, PANEL_RUNS))
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
     return true;

@@ -40,7 +40,7 @@ int ui_chart_runs(const struct ui *ui, const struct state_run **runs)
     const struct state_run *picked[UI_CHART_RUNS];
     int count = pick(picked, 0, front), shown = 0;
     count = pick(picked, count, state_run(&ui->state, ui->selected_run));
-    for (int i = ui->mark_count; i-- > 0;)
+    for (int i = ui_marks_drawn(ui); i-- > 0;)
         count = pick(picked, count, state_run(&ui->state, ui->marked[i]));
     /* With runs marked, what to compare with has been chosen. */
     for (int i = 0; ui->mark_count == 0 && front && i < ui->state.run_count && count < EARLIER_RUNS;

@@ -22,8 +22,8 @@ struct ui;
 
 /*
  * The runs whose curves the chart shows, from the back to the front; returns how many. Earlier ones
- * of the same model and data, the marked and the selected ones, and in front the running one (or
- * the newest).
+ * of the same model and data, the first marked and the selected ones, and in front the running one
+ * (or the newest).
  */
 enum { UI_CHART_RUNS = 12 };
 int ui_chart_runs(const struct ui *ui, const struct state_run **runs);

@@ -22,7 +22,7 @@ enum request {
     REQUEST_MOVE,
     REQUEST_DELETE,
     REQUEST_CHECK,
-    REQUEST_CHECKPOINTS, /* of the runs in ui->chosen */
+    REQUEST_CHECKPOINTS, /* of the runs in ui->chosen, or of the one to resume */
     REQUEST_EXPORT,      /* `show`, for the file of ui->exported */
     REQUEST_NOTE,
     REQUEST_TAGS,

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/session/runs.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
 
 #include "ui/session/ui.h"
 
@@ -19,13 +23,18 @@ void ui_toggle_mark(struct ui *ui, long run)
     bool was = ui_is_marked(ui, run);
     int kept = 0;
     for (int i = 0; i < ui->mark_count; i++)
-        if (ui->marked[i] != run && !(i == 0 && !was && ui->mark_count == UI_MARKS))
+        if (ui->marked[i] != run)
             ui->marked[kept++] = ui->marked[i];
-    if (!was)
+    if (!was && kept < UI_MARKS)
         ui->marked[kept++] = run;
     ui->mark_count = kept;
     /* Of runs that are alike a marked one is compared with. */
     ui->state.runs_version++;
+}
+
+int ui_marks_drawn(const struct ui *ui)
+{
+    return ui->mark_count < UI_MARKS_DRAWN ? ui->mark_count : UI_MARKS_DRAWN;
 }
 
 static int rising(const void *a, const void *b)
@@ -55,11 +64,20 @@ bool run_group_has(const struct run_group *group, long run)
 
 void run_group_text(const struct run_group *group, const char *sign, char *buffer, size_t size)
 {
+    enum { MORE = 16 }; /* of " and 2000 more" */
     size_t used = 0;
     buffer[0] = '\0';
-    for (int i = 0; i < group->count && used < size; i++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s%ld", i > 0 ? ", " : "", sign,
-                                 group->run[i]);
+    for (int i = 0; i < group->count && used < size; i++) {
+        char next[32];
+        size_t length =
+            (size_t)snprintf(next, sizeof next, "%s%s%ld", i > 0 ? ", " : "", sign, group->run[i]);
+        if (used + length + (i + 1 < group->count ? MORE : 1) > size) {
+            snprintf(buffer + used, size - used, " and %d more", group->count - i);
+            return;
+        }
+        memcpy(buffer + used, next, length + 1);
+        used += length;
+    }
 }
 
 json_t *run_group_json(const struct run_group *group)
@@ -70,10 +88,33 @@ json_t *run_group_json(const struct run_group *group)
     return json_pack("{s:o}", "runs", runs);
 }
 
+/* The place of the running run among all, oldest first; INT_MAX: none is running, so that no other
+ * one gives way to it. */
+static int place_of_live(const struct ui *ui)
+{
+    const struct state_run *live = state_run(&ui->state, ui->state.live.run);
+    return live ? (int)(live - ui->state.runs) : INT_MAX;
+}
+
 const struct state_run *ui_run_line(const struct ui *ui, int line)
 {
-    int at = ui->state.run_count - 1 - line;
-    return at >= 0 && line >= 0 ? &ui->state.runs[at] : NULL;
+    const int live = place_of_live(ui), count = ui->state.run_count;
+    if (line < 0 || line >= count)
+        return NULL;
+    if (live == INT_MAX)
+        return &ui->state.runs[count - 1 - line];
+    if (line == 0)
+        return &ui->state.runs[live];
+    return &ui->state.runs[count - line - (count - line <= live)];
+}
+
+int ui_line_of_run(const struct ui *ui, long number)
+{
+    const struct state_run *run = state_run(&ui->state, number);
+    const int live = place_of_live(ui), at = run ? (int)(run - ui->state.runs) : -1;
+    if (!run || at == live)
+        return run ? 0 : -1;
+    return ui->state.run_count - 1 - at + (live != INT_MAX && at > live);
 }
 
 void ui_select_any_run(struct ui *ui)
@@ -90,6 +131,26 @@ long ui_run_in_question(const struct ui *ui)
     if (in_focus && selected && !run_has_ended(selected))
         return selected->run;
     return of_runs && selected ? 0 : ui->state.live.run;
+}
+
+void run_deletion_answered(struct ui *ui, const struct error *failure)
+{
+    struct run_deletion *deletion = &ui->deletion;
+    deletion->answered++;
+    deletion->failed += failure != NULL;
+    if (deletion->answered < deletion->asked || deletion->asked == 0)
+        return;
+    const int deleted = deletion->asked - deletion->failed;
+    if (failure || deletion->failed > 0)
+        ui_say(ui, true, "%d of %d run%s deleted%s%s", deleted, deletion->asked,
+               plural_are(deletion->asked),
+               failure ? ": " : "; the log says why the others are not",
+               failure ? failure->text : "");
+    else if (deleted == 1)
+        ui_say(ui, false, "run %ld is deleted", deletion->run);
+    else
+        ui_say(ui, false, "%d runs are deleted", deleted);
+    *deletion = (struct run_deletion){.asked = 0};
 }
 
 void run_export_end(struct run_export *exported)

@@ -12,10 +12,14 @@ struct ui;
 
 /* Which run keys are about. */
 
-/* Marked runs are shown on the chart; the oldest mark is removed when there are UI_MARKS. */
-enum { UI_MARKS = 8 };
+/* Of the marked runs the chart shows the UI_MARKS_DRAWN first ones. UI_MARKS are more than an
+ * answer to `runs` has room for. */
+enum { UI_MARKS = 2048, UI_MARKS_DRAWN = 8 };
 bool ui_is_marked(const struct ui *ui, long run);
+/* Mark a run, unless there are UI_MARKS, or take its mark away. */
 void ui_toggle_mark(struct ui *ui, long run);
+/* How many marked runs the chart shows. */
+int ui_marks_drawn(const struct ui *ui);
 
 struct run_group {
     long run[UI_MARKS]; /* rising */
@@ -25,14 +29,17 @@ struct run_group {
  * any, else the selected one. */
 struct run_group ui_runs_chosen(const struct ui *ui);
 bool run_group_has(const struct run_group *group, long run);
-/* "4, 7, 9", each number after `sign`. */
+/* "4, 7, 9", each number after `sign`; "4, 7 and 12 more" where `size` has no room for all. */
 void run_group_text(const struct run_group *group, const char *sign, char *buffer, size_t size);
 /* {"runs":[4,7,9]} */
 json_t *run_group_json(const struct run_group *group);
 
-/* The run in line `line` of the dashboard's list: newest first; NULL after the last. */
+/* The run in line `line` of the dashboard's list: the running one, then the newest first; NULL
+ * after the last. */
 const struct state_run *ui_run_line(const struct ui *ui, int line);
-/* The newest where none is selected: a view of one was opened by its name. */
+/* The line of a run; -1: there is no such run. */
+int ui_line_of_run(const struct ui *ui, long run);
+/* The first of them where none is selected: a view of one was opened by its name. */
 void ui_select_any_run(struct ui *ui);
 /*
  * The run that keys stop, pause or change: where runs are in focus the selected one unless it has
@@ -40,6 +47,15 @@ void ui_select_any_run(struct ui *ui);
  * one.
  */
 long ui_run_in_question(const struct ui *ui);
+
+/* Runs that are being deleted. */
+struct run_deletion {
+    int asked, answered, failed; /* of how many requests; asked 0: nothing is being deleted */
+    long run;                    /* the only one */
+};
+/* The engine has answered one of the requests: when it was the last, the message says so. `failure`
+ * NULL: the run is deleted. */
+void run_deletion_answered(struct ui *ui, const struct error *failure);
 
 /* Write the epochs of runs, whole or not at all, from the answers to `show`, whose rows are taken
  * out of them. */

@@ -52,15 +52,16 @@ struct ui {
     enum panel focus;                /* of the dashboard */
     const struct prompt *prompt;     /* open now; NULL: none */
     const struct question *question; /* open now; NULL: none */
-    char question_text[200];
+    char question_text[256];
     long asked_run;          /* which run a prompt or a question is about */
     struct run_group chosen; /* or which ones, where it may be several */
+    struct run_deletion deletion;
     struct run_export exported;
     struct editor editor;
     struct keymap keymap;
     int choice;            /* in focus among what the command palette finds */
     long selected_run;     /* in focus in the lists of runs and marked in the chart; 0: none */
-    long marked[UI_MARKS]; /* laid over the chart, in the order of marking */
+    long marked[UI_MARKS]; /* in the order of marking */
     int mark_count;
     int device_line; /* in focus in the list of devices */
     int line;        /* in focus in the other views' lists; 0 when one is opened */

@@ -19,6 +19,7 @@
     X(VIEW_LOG, log, "Log", CONTEXT_LOG, ACTION_VIEW_LOG)                                          \
     X(VIEW_SETTINGS, settings, "Settings", CONTEXT_SETTINGS, ACTION_VIEW_SETTINGS)                 \
     X(VIEW_HOSTS, hosts, "Hosts", CONTEXT_HOSTS, ACTION_VIEW_HOSTS)                                \
+    X(VIEW_COLUMNS, columns, "Columns", CONTEXT_COLUMNS, ACTION_VIEW_COLUMNS)                      \
     X(VIEW_DEVICE, device, "Device", CONTEXT_DEVICE, ACTION_NONE)                                  \
     X(VIEW_HELP, help, "Help", CONTEXT_HELP, ACTION_HELP)
 

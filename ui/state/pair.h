@@ -8,7 +8,8 @@
 struct run_pair {
     long run[2];
     json_t *spec[2]; /* NULL: the engine has not answered yet */
-    bool known;      /* it has for both, and the differences are these */
+    json_t *retunes[2];
+    bool known; /* it has for both, and the differences are these */
     struct spec_differences settings;
 };
 

@@ -184,6 +184,8 @@ bool read_run(const json_t *object, struct state_run *run)
     run->train_acc = read_amount(object, "train_acc");
     run->s_per_epoch = read_amount(object, "s_per_epoch");
     run->samples_per_s = read_amount(object, "samples_per_s");
+    run->energy_j = read_amount(object, "energy_j");
+    run->samples_per_j = read_amount(object, "samples_per_j");
     run->speed_up = NAN;
     run->train_rows = read_amount(object, "train_rows");
     run->test_rows = read_amount(object, "test_rows");

@@ -58,6 +58,10 @@ static double key_number(const struct state_run *run, enum run_column column)
         return run->samples_per_s;
     case RUN_COLUMN_SPEED_UP:
         return run->speed_up;
+    case RUN_COLUMN_ENERGY:
+        return run->energy_j;
+    case RUN_COLUMN_SAMPLES_PER_J:
+        return run->samples_per_j;
     case RUN_COLUMN_STATUS:
         return run->status != RUN_UNKNOWN ? (double)run->status : NAN;
     case RUN_COLUMN_STARTED:
@@ -203,7 +207,8 @@ void run_list_sort(struct run_list *list, enum run_column column)
     list->column = column;
     /* The least time and what is running come first; otherwise the highest values. */
     list->ascending = is_text(list->column) || list->column == RUN_COLUMN_S_PER_EPOCH ||
-                      list->column == RUN_COLUMN_STATUS || list->column == RUN_COLUMN_DEVICES;
+                      list->column == RUN_COLUMN_ENERGY || list->column == RUN_COLUMN_STATUS ||
+                      list->column == RUN_COLUMN_DEVICES;
 }
 
 void run_list_next_column(struct run_list *list, const struct run_columns *shown)

@@ -280,7 +280,14 @@ static bool take_epoch(struct state_run *run, const json_t *event, struct error 
     run->train_acc = point.value[METRIC_TRAIN_ACC];
     run->best_acc = fmax(run->best_acc, accuracy);
     read_epoch_speed(event, run);
-    return curve_add_epoch(run, &point, err) && curve_add_measure(run, event, err);
+    if (!curve_add_epoch(run, &point, err) || !curve_add_measure(run, event, err))
+        return false;
+    const struct measured_energy energy = measure_energy(&run->measure);
+    if (isfinite(energy.joules)) {
+        run->energy_j = energy.joules;
+        run->samples_per_j = energy.samples_per_j;
+    }
+    return true;
 }
 
 static bool take_event(struct state *state, const json_t *params, struct error *err)

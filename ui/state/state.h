@@ -79,7 +79,9 @@ const char *run_status_name(enum run_status status);
     X(METRIC_TEST_LOSS, "test_loss")                                                               \
     X(METRIC_SPEED, "samples_per_s")                                                               \
     X(METRIC_LR, "lr")                                                                             \
-    X(METRIC_NOISE, "noise_scale")
+    X(METRIC_NOISE, "noise_scale")                                                                 \
+    X(METRIC_ENERGY, "energy_j")                                                                   \
+    X(METRIC_SAMPLES_PER_J, "samples_per_j")
 
 #define METRIC_ID(id, member) id,
 enum metric { METRICS(METRIC_ID) METRIC_COUNT };
@@ -123,6 +125,7 @@ struct state_run {
     double batch, lr, epochs, epochs_done;
     double train_rows, test_rows; /* the first ones that it uses; NAN: all */
     double test_acc, train_acc, s_per_epoch, samples_per_s;
+    double energy_j, samples_per_j; /* of training, per epoch; NAN: not measured */
     double val_acc;             /* NAN: it has no validation rows, or none has been evaluated yet */
     double best_acc;            /* on validation rows, where it has some, else on test rows */
     char reason[160];           /* why it ended early; "": it did not */

@@ -62,7 +62,8 @@ static const struct {
 } sections[] = {
     {"Devices", CONTEXT_DEVICES},
     {"Next run, settings", CONTEXT_FORM | CONTEXT_SETTINGS},
-    {"Runs", CONTEXT_RUNS | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE | CONTEXT_LOG},
+    {"Runs", CONTEXT_RUNS | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE | CONTEXT_LOG |
+                 CONTEXT_COLUMNS},
     {"Chart", CONTEXT_DASHBOARD},
     {"Everywhere", CONTEXT_VIEWS},
     {"Questions and typed values", CONTEXT_QUESTION | CONTEXT_PROMPT | CONTEXT_PALETTE},

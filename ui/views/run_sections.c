@@ -235,12 +235,21 @@ void section_settings(struct page *page, const struct ui *ui, const struct state
 }
 
 static const struct list_column epoch_columns[] = {
-    {"epoch", 6, 0, true, 0},     {"lr", 7, 0, true, 4},        {"train loss", 10, 0, true, 5},
+    {"epoch", 6, 0, true, 0},     {"lr", 8, 0, true, 4},        {"train loss", 10, 0, true, 5},
     {"train acc", 9, 0, true, 3}, {"test loss", 9, 0, true, 2}, {"test acc", 8, 0, true, 0},
     {"s/epoch", 7, 0, true, 1},   {"samples/s", 9, 0, true, 2},
 };
 
-enum { TEST_LOSS = 4, EPOCH_COLUMNS = sizeof epoch_columns / sizeof epoch_columns[0] };
+enum { LR = 1, TEST_LOSS = 4, EPOCH_COLUMNS = sizeof epoch_columns / sizeof epoch_columns[0] };
+
+/* With as many digits as its column holds: a cut exponent would be another number. */
+static const char *rate_text(struct figure *figure, double rate)
+{
+    for (int digits = 4; digits > 0; digits--)
+        if (text_columns(figure_digits(figure, rate, digits)) <= epoch_columns[LR].width)
+            break;
+    return figure->text;
+}
 
 static void draw_epoch(const struct page *page, int y, const struct column_place *places,
                        const struct run_details *details, int at, bool best)
@@ -251,7 +260,7 @@ static void draw_epoch(const struct page *page, int y, const struct column_place
     char number[40];
     const char *text[] = {
         number,
-        figure_digits(&f[1], value[METRIC_LR], 4),
+        rate_text(&f[1], value[METRIC_LR]),
         figure_fixed(&f[2], value[METRIC_TRAIN_LOSS], 4),
         figure_fixed(&f[3], value[METRIC_TRAIN_ACC], 4),
         figure_fixed(&f[4], value[METRIC_TEST_LOSS], 4),

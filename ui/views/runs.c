@@ -22,7 +22,7 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_NUMBER] = {"run", 5, 7, true, 0},
     [RUN_COLUMN_MODEL] = {"model", 8, 12, false, 2},
     [RUN_COLUMN_DATA] = {"data", 8, 13, false, 9},
-    [RUN_COLUMN_ROWS] = {"rows", 8, 11, true, 3},
+    [RUN_COLUMN_ROWS] = {"rows", 4, 0, true, 3},
     [RUN_COLUMN_DEVICES] = {"devices", 7, 12, false, 1},
     [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 3},
     [RUN_COLUMN_LR] = {"lr", 5, 7, true, 4},
@@ -32,6 +32,8 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_S_PER_EPOCH] = {"s/epoch", 7, 8, true, 2},
     [RUN_COLUMN_SPEED] = {"samples/s", 9, 0, true, 7},
     [RUN_COLUMN_SPEED_UP] = {"speed-up", 9, 12, true, 3},
+    [RUN_COLUMN_ENERGY] = {"J/epoch", 7, 8, true, 14},
+    [RUN_COLUMN_SAMPLES_PER_J] = {"samples/J", 9, 0, true, 15},
     [RUN_COLUMN_STATUS] = {"status", 11, 0, false, 1},
     [RUN_COLUMN_STARTED] = {"started", 11, 0, false, 10},
     [RUN_COLUMN_SPLIT] = {"split", 8, 0, false, 13},
@@ -89,6 +91,9 @@ static void draw_summary(const struct ui *ui, struct surface *surface, struct re
     if (ui->mark_count > 0)
         x += surface_format(surface, area.y, x, end - x, STYLE_NORMAL, ", %d marked *",
                             ui->mark_count);
+    if (ui->mark_count > UI_MARKS_DRAWN)
+        x += surface_format(surface, area.y, x, end - x, STYLE_NORMAL, " (%d drawn)",
+                            UI_MARKS_DRAWN);
     surface_format(surface, area.y, x, end - x, STYLE_LABEL, ", by %s, %s",
                    list->column == RUN_COLUMN_NUMBER ? "number" : columns[list->column].title,
                    run_list_direction(list));
@@ -100,9 +105,7 @@ static void choose_columns(const struct ui *ui, struct list_column *chosen, char
 {
     const struct run_list *list = &ui->list;
     struct list_column *sorted = &chosen[list->column];
-    run_columns_choose(ui, columns, chosen);
-    if (ui->preferences.columns.count > 0)
-        chosen[RUN_COLUMN_ROWS] = columns[RUN_COLUMN_ROWS];
+    run_columns_choose(ui, columns, ui->preferences.columns.count > 0, chosen);
     snprintf(title, size, "%s %c", sorted->title, list->ascending ? '^' : 'v');
     sorted->title = title;
     sorted->drop = 0;
@@ -177,3 +180,87 @@ static void hint(const struct ui *ui, char *buffer, size_t size)
 }
 
 const struct view view_runs = {draw, hint};
+
+/* A switch for each column that the list of all runs can have. */
+
+enum { SWITCH = 4, NAME = 11 };
+
+static const char *const meanings[RUN_COLUMNS] = {
+    [RUN_COLUMN_NUMBER] = "its number; * it is marked, ! it has warnings",
+    [RUN_COLUMN_MODEL] = "the network",
+    [RUN_COLUMN_DATA] = "the data set",
+    [RUN_COLUMN_ROWS] = "training and test rows, where a run does not use all",
+    [RUN_COLUMN_DEVICES] = "the devices that train it",
+    [RUN_COLUMN_BATCH] = "rows of a mini-batch over all devices",
+    [RUN_COLUMN_LR] = "the learning rate",
+    [RUN_COLUMN_EPOCHS] = "epochs done, and of how many",
+    [RUN_COLUMN_TEST_ACC] = "accuracy on the test rows",
+    [RUN_COLUMN_BEST_ACC] = "the best accuracy; v: on validation rows",
+    [RUN_COLUMN_S_PER_EPOCH] = "seconds of training per epoch",
+    [RUN_COLUMN_SPEED] = "rows trained per second",
+    [RUN_COLUMN_SPEED_UP] = "speed-up against another run, which is named",
+    [RUN_COLUMN_ENERGY] = "joules of training per epoch, where they were measured",
+    [RUN_COLUMN_SAMPLES_PER_J] = "rows trained per joule, where they were measured",
+    [RUN_COLUMN_STATUS] = "what has become of it, or its place in the queue",
+    [RUN_COLUMN_STARTED] = "when it began",
+    [RUN_COLUMN_SPLIT] = "how rows are divided among the devices",
+    [RUN_COLUMN_SYNC] = "how gradients are summed",
+    [RUN_COLUMN_NOTE] = "its tags and the note on it",
+};
+
+static bool is_on(const struct ui *ui, enum run_column column)
+{
+    return ui->preferences.columns.count > 0 ? run_columns_have(&ui->preferences.columns, column)
+                                             : run_column_tells(ui, column);
+}
+
+static void draw_column(const struct ui *ui, struct surface *surface, struct rect row,
+                        enum run_column column, bool fits)
+{
+    const bool on = is_on(ui, column);
+    int x = row.x, end = row.x + row.w;
+    surface_mark_line(surface, row.y, row.x, row.w, (int)column);
+    surface_text(surface, row.y, x, end - x, STYLE_NORMAL, on ? "[x]" : "[ ]");
+    x += SWITCH;
+    if (x < end)
+        surface_text(surface, row.y, x, end - x, on ? STYLE_STRONG : STYLE_NORMAL,
+                     run_column_name(column));
+    x += NAME;
+    if (x < end)
+        surface_format(surface, row.y, x, end - x, STYLE_LABEL, "%s%s",
+                       on && !fits ? "no room on this screen: " : "", meanings[column]);
+    if ((int)column == ui->line)
+        surface_restyle(surface, row.y, row.x, row.w, STYLE_CURSOR);
+}
+
+/* Which columns the list has on a screen of that width. */
+static void columns_in_sight(const struct ui *ui, int width, bool *shown)
+{
+    struct list_column chosen[RUN_COLUMNS];
+    struct column_place places[RUN_COLUMNS];
+    char title[24];
+    choose_columns(ui, chosen, title, sizeof title);
+    place_columns(ui, chosen, width, places);
+    for (int i = 0; i < RUN_COLUMNS; i++)
+        shown[i] = places[i].w > 0;
+}
+
+static bool draw_columns(const struct ui *ui, struct surface *surface, struct rect area,
+                         struct error *err)
+{
+    const int first = list_scroll(ui->line, RUN_COLUMNS, area.h);
+    bool fits[RUN_COLUMNS];
+    (void)err;
+    columns_in_sight(ui, surface->columns, fits);
+    for (int i = first; i < RUN_COLUMNS && i < first + area.h; i++)
+        draw_column(ui, surface, (struct rect){area.y + i - first, area.x, 1, area.w},
+                    (enum run_column)i, fits[i]);
+    return true;
+}
+
+static void columns_hint(const struct ui *ui, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "columns = %s", run_columns_text(&ui->preferences.columns));
+}
+
+const struct view view_columns = {draw_columns, columns_hint};

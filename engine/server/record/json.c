@@ -25,6 +25,12 @@ static json_t *unless_all(long rows)
     return rows > 0 ? json_integer(rows) : NULL;
 }
 
+/* NULL: it was not measured. */
+static json_t *unless_nan(double value)
+{
+    return isfinite(value) ? json_real(value) : NULL;
+}
+
 static const char *model_name(const struct record *record)
 {
     return record->model ? record->model : record->spec.model;
@@ -45,7 +51,7 @@ json_t *record_json(const struct record *record)
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, "
         "s:s, s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*, "
-        "s:o*, s:I, s:i, s:o*, s:o*}",
+        "s:o*, s:I, s:i, s:o*, s:o*, s:o*, s:o*}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "model",
         string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
         device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(record->lr),
@@ -68,7 +74,8 @@ json_t *record_json(const struct record *record)
                                                                   : NULL,
         "likeness", (json_int_t)record->likeness, "threads",
         spec->thread_count == 0 ? spec->cpu_threads : 0, "train_rows", unless_all(spec->train_rows),
-        "test_rows", unless_all(spec->test_rows));
+        "test_rows", unless_all(spec->test_rows), "energy_j", unless_nan(record->energy_j),
+        "samples_per_j", unless_nan(record->samples_per_j));
 }
 
 /*

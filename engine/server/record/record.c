@@ -33,6 +33,7 @@ struct record *record_new(long number, struct spec *spec)
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
     record->val_acc = record->best_val_acc = NAN;
     record->s_per_epoch = record->samples_per_s = NAN;
+    record->energy_j = record->samples_per_j = NAN;
     record->submitted_at = clock_date();
     record->started_at = record->ended_at = NAN;
     record->tags = json_array();
@@ -91,10 +92,26 @@ static void take_number(double *field, const json_t *event, const char *key)
         *field = json_number_value(value);
 }
 
+/* The first epoch counts as long as it is the only one, as src/experiment/measure.h has it. */
+static void take_energy(struct record *record, const json_t *event)
+{
+    double joules = member_number(event, "energy_j"), rows = member_number(event, "rows");
+    if (!(joules > 0) || !(rows > 0) || json_is_true(json_object_get(event, "partial")))
+        return;
+    if (record->epochs_done > 0) {
+        record->energy.count++;
+        joules = record->energy.joules += joules;
+        rows = record->energy.rows += rows;
+    }
+    record->energy_j = joules / (double)(record->energy.count > 0 ? record->energy.count : 1);
+    record->samples_per_j = rows / joules;
+}
+
 static void take_epoch(struct record *record, const json_t *event)
 {
     const json_t *so_far = json_object_get(event, "so_far");
     long epoch = (long)json_integer_value(json_object_get(event, "epoch"));
+    take_energy(record, event);
     record->epochs_done = epoch > record->epochs_done ? epoch : record->epochs_done + 1;
     take_number(&record->train_acc, event, "train_acc");
     take_number(&record->test_acc, event, "test_acc");
@@ -206,6 +223,9 @@ static void reset_for_rerun(struct record *record, long steps)
     record->train_acc = record->test_acc = record->best_test_acc = NAN;
     record->val_acc = record->best_val_acc = NAN;
     record->s_per_epoch = record->samples_per_s = NAN;
+    record->energy_j = record->samples_per_j = NAN;
+    record->energy.count = 0;
+    record->energy.joules = record->energy.rows = 0;
     record->ended_at = NAN;
     record->ended = record->has_progress = false;
     record->error[0] = record->reason[0] = '\0';

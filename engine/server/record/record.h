@@ -58,6 +58,12 @@ struct record {
     long params, epochs, epochs_done, retunes;
     double val_acc, best_val_acc; /* NAN: it has no validation rows */
     double train_acc, test_acc, best_test_acc, s_per_epoch, samples_per_s;
+    double energy_j, samples_per_j; /* of whole epochs without the first, as the speeds */
+    /* Of those epochs whose energy is known. */
+    struct {
+        long count;
+        double joules, rows;
+    } energy;
     char error[512];
     char reason[160]; /* why it ended early; "": it did not */
     /* The newest progress, while it runs. `devices` points into `device`. */

@@ -55,6 +55,8 @@ static void take_figures(struct record *record, const json_t *object)
     record->best_val_acc = member_number(object, "best_val_acc");
     record->s_per_epoch = member_number(object, "s_per_epoch");
     record->samples_per_s = member_number(object, "samples_per_s");
+    record->energy_j = member_number(object, "energy_j");
+    record->samples_per_j = member_number(object, "samples_per_j");
     record->submitted_at = member_number(object, "submitted_at");
     record->started_at = member_number(object, "started_at");
     record->ended_at = member_number(object, "ended_at");

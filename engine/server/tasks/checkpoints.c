@@ -7,7 +7,7 @@
 #include "engine/server/queue/resume.h"
 #include "engine/train/checkpoint/folder.h"
 
-enum { RUNS_MEASURED = 64 };
+enum { RUNS_MEASURED = 2048 };
 
 bool task_checkpoints(struct task *task, const json_t *params, json_t **result, struct error *err)
 {

@@ -11,9 +11,10 @@ static struct spec_differences found;
 
 static bool find(const char *first, const char *second, struct error *err)
 {
+    const json_t *const none[2] = {NULL, NULL};
     json_t *specs[] = {json_loads(first, 0, NULL), json_loads(second, 0, NULL)};
     ck_assert(specs[0] && specs[1]);
-    bool ok = spec_differences_find(&found, specs[0], specs[1], err);
+    bool ok = spec_differences_find(&found, (const json_t *const *)specs, none, err);
     json_decref(specs[0]);
     json_decref(specs[1]);
     return ok;
@@ -55,6 +56,32 @@ START_TEST(what_is_missing_has_its_default)
 }
 END_TEST
 
+/* Also of a setting that began alike. */
+START_TEST(live_changes_are_differences)
+{
+    struct error err = ERROR_INIT;
+    json_t *spec = json_pack("{s:f, s:i}", "lr", 0.1, "epochs", 10);
+    json_t *many = json_loads("[{\"what\":\"pause\",\"epoch\":2},"
+                              "{\"what\":\"lr\",\"epoch\":4,\"from\":0.1,\"to\":0.05},"
+                              "{\"what\":\"epochs\",\"epoch\":4,\"from\":10,\"to\":12},"
+                              "{\"what\":\"lr\",\"epoch\":5,\"from\":0.05,\"to\":0.04},"
+                              "{\"what\":\"lr\",\"epoch\":6,\"from\":0.04,\"to\":0.03},"
+                              "{\"what\":\"lr\",\"epoch\":7,\"from\":0.03,\"to\":0.01}]",
+                              0, NULL);
+    json_t *one = json_loads("[{\"what\":\"lr\",\"epoch\":3,\"to\":0.02,\"scale\":0.5}]", 0, NULL);
+    const json_t *const specs[] = {spec, spec}, *const retunes[] = {many, one};
+    ck_assert(spec_differences_find(&found, specs, retunes, &err));
+    ck_assert_int_eq(found.count, 2);
+    expect(0, "lr", "0.1, then 0.05 from epoch 4, 2 more, then 0.01 from epoch 7",
+           "0.1, then x 0.5 from epoch 3");
+    expect(1, "epochs", "10, then 12 from epoch 4", "10");
+    spec_differences_free(&found);
+    json_decref(spec);
+    json_decref(many);
+    json_decref(one);
+}
+END_TEST
+
 START_TEST(what_is_no_spec_is_an_error)
 {
     struct error err = ERROR_INIT;
@@ -70,6 +97,7 @@ int main(void)
     TCase *tests = tcase_create("difference");
     tcase_add_test(tests, only_what_differs_is_found);
     tcase_add_test(tests, what_is_missing_has_its_default);
+    tcase_add_test(tests, live_changes_are_differences);
     tcase_add_test(tests, what_is_no_spec_is_an_error);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

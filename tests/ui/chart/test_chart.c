@@ -7,6 +7,7 @@
 #include "tests/suites.h"
 #include "ui/chart/chart.h"
 #include "ui/chart/curve.h"
+#include "ui/chart/plot.h"
 #include "ui/chart/scale.h"
 
 static void check_ticks(struct ticks ticks, double first, double step, int count, int decimals)
@@ -352,6 +353,27 @@ START_TEST(steps_cursor_marks_and_units)
 }
 END_TEST
 
+/* Labels of the axis that the cursor's would cut go, and a long title leaves room for the value. */
+START_TEST(the_cursor_cuts_nothing)
+{
+    static const struct chart_point points[] = {{0, 1}, {1000, 2}};
+    struct chart_series series = {
+        .points = points, .count = 2, .rank = SERIES_MAIN, .number = 7, .best = NAN, .at = 1.52};
+    struct chart chart = {.title = "Validation accuracy at 520, smoothed 0.6, y fixed",
+                          .x_high = 1000,
+                          .y_top = INFINITY,
+                          .decimals = 3,
+                          .reading = true,
+                          .cursor = 525,
+                          .series = &series,
+                          .count = 1};
+    char *text = draw(&chart, 8, 50, false);
+    ck_assert_msg(strstr(text, " epoch  0     200    400  525       800    1000\n"), "%s", text);
+    ck_assert_msg(strstr(text, "smoot~   ---- 7: 1.520\n"), "%s", text);
+    free(text);
+}
+END_TEST
+
 /* An exponential is a straight line, and the labels are of the values. */
 START_TEST(a_logarithmic_chart_in_ascii)
 {
@@ -413,6 +435,25 @@ START_TEST(a_small_chart_in_ascii)
 }
 END_TEST
 
+static unsigned turned(unsigned pattern, int by)
+{
+    return (pattern << by | pattern >> (8 - by)) & 0xff;
+}
+
+/* Without colours, too: no pattern is another one that begins elsewhere. */
+START_TEST(marked_curves_differ)
+{
+    for (int i = 0; i < SERIES_LOOKS; i++)
+        for (int j = 0; j < i; j++)
+            for (int by = 0; by < 8; by++) {
+                struct chart_series one = {.rank = SERIES_MARKED, .look = i};
+                struct chart_series other = {.rank = SERIES_MARKED, .look = j};
+                ck_assert_uint_ne(series_pen(&one, 0).pattern,
+                                  turned(series_pen(&other, 0).pattern, by));
+            }
+}
+END_TEST
+
 START_TEST(gaps_and_missing_figures)
 {
     struct chart_point points[] = {{1, NAN}, {2, 0.5}, {3, NAN}, {4, NAN}};
@@ -471,8 +512,10 @@ int main(void)
     tcase_add_test(tests, the_front_curve_has_the_y_axis);
     tcase_add_test(tests, the_scale_fits_what_is_in_sight);
     tcase_add_test(tests, steps_cursor_marks_and_units);
+    tcase_add_test(tests, the_cursor_cuts_nothing);
     tcase_add_test(tests, a_logarithmic_chart_in_ascii);
     tcase_add_test(tests, a_small_chart_in_ascii);
+    tcase_add_test(tests, marked_curves_differ);
     tcase_add_test(tests, gaps_and_missing_figures);
     tcase_add_test(tests, every_size_is_drawn);
     suite_add_tcase(suite, tests);

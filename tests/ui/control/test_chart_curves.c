@@ -160,7 +160,8 @@ START_TEST(wide_screens_have_two_charts)
         {"Test loss ", "Test accuracy "},   {"Train loss ", "Train accuracy "},
         {"Train loss ", "Train accuracy "}, {"Test loss ", "Test accuracy "},
         {"Samples/s ", "Test accuracy "},   {"Learning rate ", "Train loss "},
-        {"Noise scale ", "Train loss "}};
+        {"Noise scale ", "Train loss "},    {"Joules per epoch ", "Test accuracy "},
+        {"Samples/J ", "Test accuracy "}};
     char *screen = replay_screen(&replay, 50, 149, true);
     ck_assert_ptr_null(strstr(screen, "Test loss"));
     free(screen);
@@ -241,8 +242,40 @@ START_TEST(the_noise_scale_of_epochs)
     replay_keys(&replay, "<Left><Left>");
     check_cursor(5);
     check_shown("1: 1.90k", true);
+    /* Another run's points out of sight make no axis. */
+    replay.ui.chart.from = 2;
+    replay.ui.chart.to = 3;
+    replay.ui.chart.reading = false;
+    check_shown("1: 812", false);
+    /* In front of it one that has none says so. */
+    replay.ui.chart.from = replay.ui.chart.to = 0;
+    begin_run(2);
+    epoch(2, 1);
+    check_wide("1: 812", true);
+    check_wide("run 2 has none", true);
+}
+END_TEST
+
+/* Likewise, and the less of one and the more of the other, the better. */
+START_TEST(the_energy_of_epochs)
+{
+    replay_keys(&replay, "8");
+    check_shown("run 1: its energy was not measured; the details", true);
+    tell("{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":1,\"epoch\":5,"
+         "\"step\":500,\"test_acc\":0.85,\"seconds\":1,\"energy_j\":61.2,\"samples_per_j\":980}}");
+    tell("{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":1,\"epoch\":6,"
+         "\"step\":600,\"test_acc\":0.86,\"seconds\":1,\"energy_j\":74,\"samples_per_j\":811}}");
+    check_shown("Joules per epoch", true);
+    check_shown("1: 74.0 best 61.2", true);
+    replay_keys(&replay, "9");
+    check_shown("Samples/J", true);
+    check_shown("1: 811 best 980", true);
     replay_keys(&replay, "c");
     ck_assert_int_eq(replay.ui.chart.metric, METRIC_TEST_ACC);
+    /* And in the list, as the epoch says it. */
+    replay_keys(&replay, "R");
+    check_wide("J/epoch", true);
+    check_wide("67.6", true);
 }
 END_TEST
 
@@ -258,6 +291,7 @@ int main(void)
     tcase_add_test(tests, training_is_shown_until_the_first_test);
     tcase_add_test(tests, validation_and_test_together);
     tcase_add_test(tests, the_noise_scale_of_epochs);
+    tcase_add_test(tests, the_energy_of_epochs);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

@@ -220,6 +220,51 @@ START_TEST(the_page_follows_the_screen)
 }
 END_TEST
 
+/* Whatever changed them, and whether the page was opened or not. */
+START_TEST(changes_by_keys_count_when_leaving)
+{
+    replay_keys(&replay, "vq");
+    ck_assert(!replay.ui.quit);
+    ck_assert_str_eq(replay.ui.question_text,
+                     "1 setting is not saved: save first (s), or leave without (y)?");
+    replay_keys(&replay, "nvvq");
+    ck_assert(replay.ui.quit);
+}
+END_TEST
+
+START_TEST(columns_have_switches)
+{
+    const struct run_columns *columns = &replay.ui.preferences.columns;
+    replay_recording(&replay, "runs", 0);
+    replay_keys(&replay, "RV<Down><Down> ");
+    ck_assert_int_eq(replay.ui.view, VIEW_COLUMNS);
+    ck_assert_str_eq(columns->text, "run,model,devices,batch,lr,epochs,acc,best,s/epoch,samples/s,"
+                                    "speed-up,status,started,split,sync,note");
+    ck_assert(screen_has("[ ] data "));
+    ck_assert(screen_has("[x] note       no room on this screen: "));
+    replay_keys(&replay, "<Esc>");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
+    ck_assert_str_eq(replay.ui.message.text, "1 setting is not saved: press S, then w");
+    ck_assert(!screen_has("fashion-m"));
+    /* As it was is no choice; what says nothing here is only there where it was chosen. */
+    replay_keys(&replay, "V<Down><Down> ");
+    ck_assert_int_eq(columns->count, 0);
+    replay_keys(&replay, "<Down> ");
+    ck_assert(run_columns_have(columns, RUN_COLUMN_ROWS));
+    ck_assert(!run_columns_have(columns, RUN_COLUMN_ENERGY));
+    replay_keys(&replay, "d");
+    ck_assert_int_eq(columns->count, 0);
+    ck_assert(
+        preferences_set(&replay.ui.preferences, "columns", "model", &(struct error)ERROR_INIT));
+    replay_keys(&replay, "<Up><Up> ");
+    ck_assert_str_eq(replay.ui.message.text, "one column has to stay");
+    replay_keys(&replay, "<Up> w");
+    ck_assert_str_eq(columns->text, "run,model");
+    replay_keys(&replay, "S");
+    expect("screen.columns", "run,model", false);
+}
+END_TEST
+
 START_TEST(what_will_be_overridden_is_said)
 {
     replay_keys(&replay, "S");
@@ -262,6 +307,8 @@ int main(void)
     tcase_add_test(tests, quitting_can_save);
     tcase_add_test(tests, asked_twice_it_leaves);
     tcase_add_test(tests, the_page_follows_the_screen);
+    tcase_add_test(tests, changes_by_keys_count_when_leaving);
+    tcase_add_test(tests, columns_have_switches);
     tcase_add_test(tests, what_will_be_overridden_is_said);
     tcase_add_test(tests, without_a_source_the_page_says_so);
     suite_add_tcase(suite, tests);

@@ -235,7 +235,7 @@ END_TEST
 START_TEST(a_queued_run_can_be_taken_out)
 {
     replay_recording(&replay, "train-8", 0);
-    replay_keys(&replay, "<Tab><Tab><Down>xy");
+    replay_keys(&replay, "<Tab><Tab><Down><Down>xy");
     ck_assert_str_eq(replay_last(&replay), "stop {\"run\":4,\"when\":\"step\"}");
     replay_keys(&replay, "<Up>xy");
     ck_assert_str_eq(replay_last(&replay), "stop {\"run\":3,\"when\":\"step\"}");

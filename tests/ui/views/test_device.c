@@ -62,6 +62,16 @@ START_TEST(the_cursor_walks_through_all_devices_in_order)
 }
 END_TEST
 
+/* In a single column which part it is stands after the name, where both have room. */
+START_TEST(the_name_stays_beside_the_position)
+{
+    replay_recording(&replay, "train-16", 0);
+    char *screen = replay_screen(&replay, 15, 38, false);
+    ck_assert_msg(strstr(screen, "\nDevices 1-6/16 "), "%s", screen);
+    free(screen);
+}
+END_TEST
+
 START_TEST(a_choice_is_seen_among_many)
 {
     replay_recording(&replay, "train-16", 0);
@@ -300,6 +310,7 @@ int main(void)
     TCase *tests = tcase_create("device views");
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, the_cursor_walks_through_all_devices_in_order);
+    tcase_add_test(tests, the_name_stays_beside_the_position);
     tcase_add_test(tests, a_choice_is_seen_among_many);
     tcase_add_test(tests, what_trains_is_not_what_is_ticked);
     tcase_add_test(tests, rows_are_added_up_where_they_are_divided);

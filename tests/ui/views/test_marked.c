@@ -33,6 +33,17 @@ static void answer_measured(const char *runs, int count, int bytes)
     json_decref(answer);
 }
 
+/* The engine's answer to one request. */
+static void answer_deleted(const char *failure)
+{
+    struct error err = ERROR_INIT;
+    json_t *done = failure ? NULL : json_object();
+    if (failure)
+        error_set(&err, ERROR_FAILED, "%s", failure);
+    ui_answer(&replay.ui, REQUEST_DELETE, done, &err);
+    json_decref(done);
+}
+
 START_TEST(one_question_deletes_them)
 {
     mark_three();
@@ -54,12 +65,31 @@ START_TEST(one_question_deletes_them)
     expect_asked(1, "delete {\"run\":13}");
     expect_asked(0, "delete {\"run\":16}");
     expect_message("2 runs are being deleted");
+    answer_deleted(NULL);
+    expect_message("2 runs are being deleted");
+    answer_deleted(NULL);
+    expect_message("2 runs are deleted");
     without_run(13);
     without_run(16);
     ck_assert_int_eq(replay.ui.mark_count, 1);
     replay_keys(&replay, "X");
     ck_assert_ptr_null(replay.ui.question);
     expect_message("run 18 has not ended: stop it first");
+}
+END_TEST
+
+START_TEST(what_stays_is_said)
+{
+    mark_three();
+    replay_keys(&replay, "Xy");
+    answer_deleted("run 13 trains again");
+    expect_message("run 13 trains again");
+    answer_deleted(NULL);
+    expect_message("1 of 2 runs are deleted; the log says why the others are not");
+    replay_keys(&replay, "Xy");
+    answer_deleted(NULL);
+    answer_deleted("run 16 is resumed");
+    expect_message("1 of 2 runs are deleted: run 16 is resumed");
 }
 END_TEST
 
@@ -230,6 +260,7 @@ int main(void)
     Suite *suite = suite_create("marked");
     TCase *tests = runs_case("marked runs");
     tcase_add_test(tests, one_question_deletes_them);
+    tcase_add_test(tests, what_stays_is_said);
     tcase_add_test(tests, without_marks_the_selected_one_goes);
     tcase_add_test(tests, a_late_answer_is_about_its_own_question);
     tcase_add_test(tests, an_engine_that_does_not_measure);

@@ -105,6 +105,22 @@ static void tell_epoch(int number, const char *noise)
     replay_line(&replay, line);
 }
 
+START_TEST(rates_of_epochs_are_never_cut)
+{
+    replay_keys(&replay, "<Home><Enter>");
+    replay_line(&replay,
+                "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":18,\"epoch\":6,"
+                "\"lr\":8.6341e-05}}");
+    replay_line(&replay,
+                "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":18,\"epoch\":7,"
+                "\"lr\":0.086341}}");
+    char *screen = replay_screen(&replay, 100, 80, false);
+    ck_assert_ptr_nonnull(strstr(screen, "     6  8.63e-05 "));
+    ck_assert_ptr_nonnull(strstr(screen, "     7   0.08634 "));
+    free(screen);
+}
+END_TEST
+
 /* The newest that is known; a run that has none says nothing of it. */
 START_TEST(details_have_the_noise_scale)
 {
@@ -206,6 +222,7 @@ int main(void)
     tcase_add_test(tests, details_show_checkpoints_and_shares);
     tcase_add_test(tests, details_follow_the_run);
     tcase_add_test(tests, time_is_that_of_a_comparison);
+    tcase_add_test(tests, rates_of_epochs_are_never_cut);
     tcase_add_test(tests, details_have_the_noise_scale);
     tcase_add_test(tests, details_scroll_to_their_end);
     tcase_add_test(tests, details_of_a_deleted_run_close);

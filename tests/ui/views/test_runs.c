@@ -5,6 +5,7 @@
 #include "tests/ui/runs_fixture.h"
 #include "ui/actions/views.h"
 #include "ui/control/engine.h"
+#include "ui/panels/chart.h"
 
 /* The list of all runs, by keys and messages. */
 
@@ -42,7 +43,7 @@ START_TEST(a_filter_acts_while_it_is_typed)
     expect_selected(0);
     replay_keys(&replay, "<Enter>X");
     ck_assert_ptr_null(replay.ui.question);
-    expect_message("no run is selected");
+    expect_message("no run is selected: Up and Down select one");
     replay_keys(&replay, "/<Esc>");
     expect_on_screen("20 runs, by number, newest first", true);
     ck_assert(replay.ui.selected_run != 0);
@@ -66,12 +67,35 @@ START_TEST(marks_show_and_go)
 }
 END_TEST
 
-START_TEST(the_oldest_mark_gives_way)
+/* All can be marked; the chart draws the first eight, each with a look of its own. */
+START_TEST(more_marks_than_the_chart_draws)
 {
+    const struct state_run *runs[UI_CHART_RUNS];
+    struct run_chart made;
+    struct error err = ERROR_INIT;
     replay_keys(&replay, " <Down><Down><Down> <Down> <Down> <Down> <Down> <Down> <Down> <Down> ");
-    ck_assert_int_eq(replay.ui.mark_count, UI_MARKS);
-    ck_assert(!ui_is_marked(&replay.ui, 18));
-    expect_message("run 10 is marked in place of run 18: 8 at most");
+    ck_assert_int_eq(replay.ui.mark_count, 9);
+    expect_message("run 10 is marked: 8 of 9 marked runs are drawn");
+    expect_on_screen("9 marked * (8 drawn)", true);
+    replay_keys(&replay, "<End>");
+    const int count = ui_chart_runs(&replay.ui, runs);
+    for (int i = 0; i < count; i++)
+        ck_assert_int_ne(runs[i]->run, 10);
+    ck_assert(run_chart_make(&replay.ui, METRIC_TEST_ACC, &made, &err));
+    ck_assert_str_eq(made.note, "8 of 9 marked runs are drawn");
+    for (int i = 0; i < made.chart.count; i++)
+        for (int j = 0; j < i && made.series[i].rank == SERIES_MARKED; j++)
+            ck_assert(made.series[j].rank != SERIES_MARKED || made.series[i].number == 1 ||
+                      made.series[j].number == 1 || made.series[i].look != made.series[j].look);
+    run_chart_free(&made);
+    /* What is done to marked runs is done to all of them. */
+    replay_keys(&replay, "X");
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Delete 8 runs (#10, #11, #12, #13, #14, #15, #16, #17) with their curves and "
+                     "epochs? Run 18 has not ended and stays.");
+    replay_keys(&replay, "n<End> <Up> <Up> <Up> <Up> <Up> X");
+    ck_assert_ptr_nonnull(strstr(replay.ui.question_text, "Delete 14 runs (#1, #2, #3, #4, "));
+    ck_assert_ptr_nonnull(strstr(replay.ui.question_text, " more) with their curves"));
 }
 END_TEST
 
@@ -163,11 +187,29 @@ START_TEST(tags_are_written)
 }
 END_TEST
 
+/* So many of a run, says the engine. */
+static void answer_checkpoints(int run, int count)
+{
+    json_t *answer = json_pack("{s:[i], s:i, s:i}", "runs", run, "count", count, "bytes", 1);
+    ck_assert_ptr_nonnull(answer);
+    ui_answer(&replay.ui, REQUEST_CHECKPOINTS, answer, NULL);
+    json_decref(answer);
+}
+
 START_TEST(what_has_ended_resumes)
 {
     replay_keys(&replay, "a");
     ck_assert_ptr_null(replay.ui.prompt);
     expect_message("run 18 has not ended");
+    /* Without a checkpoint there is nothing to ask for, unless it begins again. */
+    replay_keys(&replay, "/run=4<Enter>a");
+    ck_assert_str_eq(replay_last(&replay), "checkpoints {\"runs\":[4]}");
+    answer_checkpoints(5, 0);
+    answer_checkpoints(4, 1);
+    ck_assert_ptr_nonnull(replay.ui.prompt);
+    answer_checkpoints(4, 0);
+    ck_assert_ptr_null(replay.ui.prompt);
+    expect_message("run 4 left no checkpoint to resume from");
     /* Stopped in its second epoch of four. */
     replay_keys(&replay, "/run=13<Enter>a");
     ck_assert_str_eq(replay.ui.editor.text, "4");
@@ -255,12 +297,48 @@ START_TEST(the_dashboard_shares_it_all)
     replay_keys(&replay, "n");
     without_run(17);
     expect_selected(16);
-    replay_keys(&replay, "<Home>K");
+    replay_keys(&replay, "<Home><Down>K");
     expect_selected(20);
     ck_assert_str_eq(replay_last(&replay), "move {\"run\":20,\"place\":0}");
     replay.ui.selected_run = 0;
     ui_show_view(&replay.ui, VIEW_RUN);
-    expect_selected(20);
+    expect_selected(18);
+}
+END_TEST
+
+/* Above those that wait, and at the end of a list that has no room for all. */
+START_TEST(the_running_run_stays_in_sight)
+{
+    static const char *const keys[] = {"D<Tab><Tab>", "<Down>", "<End>", "<Up><Up>"};
+    static const long selected[] = {0, 18, 1, 3};
+    replay.ui.selected_run = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char line[40];
+        replay_keys(&replay, keys[i]);
+        char *screen = replay_screen(&replay, 24, 80, false);
+        const char *list = strstr(screen, "Runs  devices");
+        ck_assert_msg(list && strstr(list, "\n   18 cpu:0-1 "), "%s: %s", keys[i], screen);
+        expect_selected(selected[i]);
+        snprintf(line, sizeof line, "\n%5ld ", selected[i] > 0 ? selected[i] : 20);
+        ck_assert_msg(strstr(list, line), "%s: %s", keys[i], screen);
+        free(screen);
+    }
+    /* Where there is room, all of which part it is. */
+    expect_on_screen("model", true);
+    char *screen = replay_screen(&replay, 30, 150, false);
+    ck_assert_msg(strstr(screen, "16-20/20  devices"), "%s", screen);
+    free(screen);
+}
+END_TEST
+
+START_TEST(counts_of_rows_are_never_cut)
+{
+    replay_line(&replay, "{\"id\":1,\"method\":\"runs\"}");
+    replay_line(&replay, "{\"id\":1,\"result\":[{\"run\":7,\"status\":\"done\",\"model\":\"m\","
+                         "\"train_rows\":1281167,\"test_rows\":100000}]}");
+    expect_on_screen(" 1281167/100000 ", true);
+    replay_keys(&replay, "D");
+    expect_on_screen(" 1281167/100000 ", true);
 }
 END_TEST
 
@@ -271,7 +349,7 @@ int main(void)
     tcase_add_test(tests, the_selection_survives);
     tcase_add_test(tests, a_filter_acts_while_it_is_typed);
     tcase_add_test(tests, marks_show_and_go);
-    tcase_add_test(tests, the_oldest_mark_gives_way);
+    tcase_add_test(tests, more_marks_than_the_chart_draws);
     tcase_add_test(tests, only_what_has_ended_is_deleted);
     tcase_add_test(tests, deleting_the_last_line_moves_up);
     tcase_add_test(tests, the_queue_moves);
@@ -282,6 +360,8 @@ int main(void)
     tcase_add_test(tests, the_selected_run_is_controlled);
     tcase_add_test(tests, settings_go_into_the_form);
     tcase_add_test(tests, the_dashboard_shares_it_all);
+    tcase_add_test(tests, the_running_run_stays_in_sight);
+    tcase_add_test(tests, counts_of_rows_are_never_cut);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

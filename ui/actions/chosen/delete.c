@@ -29,9 +29,12 @@ static void answer(struct ui *ui, enum action action)
 {
     const struct run_group *group = &ui->chosen;
     (void)action;
-    for (int i = 0; i < group->count; i++)
+    ui->deletion = (struct run_deletion){.run = group->run[0]};
+    for (int i = 0; i < group->count; i++) {
         if (!ui_request_run(ui, REQUEST_DELETE, group->run[i]))
             return;
+        ui->deletion.asked++;
+    }
     if (group->count == 1)
         ui_say(ui, false, "run %ld is being deleted", group->run[0]);
     else
@@ -45,7 +48,7 @@ static const struct question delete_runs = {.answers = {ACTION_YES}, .answer = a
 static void ask(struct ui *ui, const struct run_group *rest, const char *checkpoints)
 {
     const char *and = checkpoints[0] != '\0' ? ", " : " and ";
-    char numbers[96], left[96], kept[128] = "";
+    char numbers[64], left[40], kept[80] = "";
     run_group_text(&ui->chosen, "#", numbers, sizeof numbers);
     run_group_text(rest, "", left, sizeof left);
     if (rest->count > 0)

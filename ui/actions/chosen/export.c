@@ -70,6 +70,14 @@ static void write_file(struct ui *ui)
     run_export_end(exported);
 }
 
+/* Points are the most of it, and not written. */
+static json_t *copy_without_points(const json_t *result)
+{
+    json_t *copy = json_deep_copy(result);
+    json_object_del(copy, "points");
+    return copy;
+}
+
 void export_answered(struct ui *ui, const json_t *result, const struct error *failure)
 {
     struct run_export *exported = &ui->exported;
@@ -84,7 +92,7 @@ void export_answered(struct ui *ui, const json_t *result, const struct error *fa
     }
     for (int i = 0; i < exported->runs.count; i++) {
         if (!exported->shown[i] && exported->runs.run[i] == run)
-            exported->shown[i] = json_deep_copy(result);
+            exported->shown[i] = copy_without_points(result);
         missing += !exported->shown[i];
     }
     if (missing == 0)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "ui/actions/columns.h"
+
+#include <string.h>
+
+#include "ui/actions/settings.h"
+#include "ui/keys/walk.h"
+#include "ui/panels/run_cells.h"
+
+enum { PAGE = 10 };
+
+/* Those that the list has without a choice. */
+static struct run_columns usual_columns(const struct ui *ui)
+{
+    struct run_columns usual = {.count = 0};
+    for (int i = 0; i < RUN_COLUMNS; i++)
+        if (run_column_tells(ui, (enum run_column)i))
+            run_columns_add(&usual, (enum run_column)i);
+    return usual;
+}
+
+static void toggle(struct ui *ui, enum run_column column)
+{
+    const struct run_columns usual = usual_columns(ui);
+    struct run_columns columns =
+        ui->preferences.columns.count > 0 ? ui->preferences.columns : usual;
+    if (run_columns_have(&columns, column))
+        run_columns_remove(&columns, column);
+    else
+        run_columns_add(&columns, column);
+    if (columns.count == 0)
+        ui_say(ui, false, "one column has to stay");
+    else
+        settings_change(ui, "columns",
+                        strcmp(columns.text, usual.text) == 0 ? "default" : columns.text);
+}
+
+bool columns_can(const struct ui *ui, enum action action)
+{
+    switch (action) {
+    case ACTION_SAVE:
+        return settings_can_save(ui);
+    case ACTION_RESET:
+        return ui->preferences.columns.count > 0;
+    default:
+        return true;
+    }
+}
+
+bool columns_act(struct ui *ui, enum action action)
+{
+    if (action_walks(action)) {
+        ui->line = list_move(ui->line, RUN_COLUMNS, PAGE, action);
+        return true;
+    }
+    switch (action) {
+    case ACTION_TOGGLE:
+        toggle(ui, (enum run_column)ui->line);
+        return true;
+    case ACTION_RESET:
+        settings_change(ui, "columns", NULL);
+        return true;
+    case ACTION_SAVE:
+        settings_save(ui);
+        return true;
+    default:
+        return false;
+    }
+}
