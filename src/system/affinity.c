@@ -77,7 +77,7 @@ static bool limit(int *cpus, int *count, struct error *err)
 {
     const char *text = getenv(AFFINITY_VARIABLE);
     long most;
-    if (!affinity_is_limited())
+    if (!text || !*text)
         return true;
     if (!affinity_check(text, err))
         return false;
@@ -145,7 +145,7 @@ bool affinity_cpus(int **cpus, int *count, struct error *err)
     if (!set)
         return false;
     size_t size = CPU_ALLOC_SIZE((size_t)bits);
-    int *list = malloc((size_t)CPU_COUNT_S(size, set) * sizeof *list);
+    int *list = calloc((size_t)CPU_COUNT_S(size, set), sizeof *list);
     if (!list) {
         CPU_FREE(set);
         return error_memory(err, "CPU list");

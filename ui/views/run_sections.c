@@ -211,7 +211,7 @@ void section_changes(struct page *page, const struct ui *ui, const struct state_
 /* As many settings beside each other as there is room for, reading down the columns. */
 void section_settings(struct page *page, const struct ui *ui, const struct state_run *run)
 {
-    enum { NAME_WIDTH = 14, WIDTH = 38 };
+    enum { NAME_WIDTH = 17, WIDTH = 38 }; /* "checkpoint-every" is the longest */
     const struct run_details *details = &ui->details;
     int across = page->area.w / WIDTH > 1 ? page->area.w / WIDTH : 1;
     int width = page->area.w / across, count = details->setting_count;
