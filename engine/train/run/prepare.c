@@ -10,6 +10,7 @@
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
+#include "engine/train/sync/across.h"
 #include "engine/train/sync/choose.h"
 #include "engine/train/tensor/tensor.h"
 #include "engine/weights/file.h"
@@ -135,14 +136,17 @@ static bool join(struct run *run, bool *joined, struct error *err)
         run->ranks.rank[i].refusal = (struct error)ERROR_INIT;
     if (!run_command(run, rank_join, 0, err))
         return false;
+    const struct sync_group *group = &run->ranks.group;
     const struct error *why = refusal(&run->ranks);
+    struct error lost = ERROR_INIT;
     *joined = !why;
-    if (*joined)
-        return true;
-    *err = *why;
-    if (run->ranks.group.transport != SYNC_COLLECTIVE || !run_command(run, rank_leave, 0, err))
+    if (why)
+        *err = *why;
+    if (group->transport == SYNC_COLLECTIVE && !across_agree(group, joined, err, &lost)) {
+        *err = lost;
         return false;
-    return true;
+    }
+    return *joined || (group->transport == SYNC_COLLECTIVE && run_command(run, rank_leave, 0, err));
 }
 
 /* Decide how the devices, all prepared, keep their replicas equal, and begin. */

@@ -2,10 +2,15 @@
 #include "engine/train/step/rank.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "engine/train/step/plans.h"
 #include "engine/train/step/values.h"
 #include "engine/train/sync/transport.h"
+
+/* For which a link is waited for beyond its limit. */
+static const double LINK_S = 1;
 
 void rank_show(struct rank *rank, enum activity activity)
 {
@@ -46,11 +51,21 @@ static bool is_culprit(const struct rank *rank)
            culprit == rank_here(rank);
 }
 
-/* Has another host failed? Then *err says why, which is no fault of this one's ranks. */
+/*
+ * Has another host failed? Then *err says why, which is no fault of this one's ranks. Collectives
+ * hear at once that a process is gone; the link, which has its limit for that, knows whose it was.
+ */
 static bool others_failed(const struct ranks *ranks, struct error *err)
 {
+    const struct timespec rest = {.tv_nsec = 10000000};
     const struct host_link *link = ranks->link;
-    return link && !link->check(link->context, err);
+    const double end = clock_seconds() + ranks->spec->host_limit + LINK_S;
+    while (link && link->check(link->context, err)) {
+        if (err->kind != ERROR_LOST || clock_seconds() > end || barrier_is_aborted(ranks->barrier))
+            return false;
+        nanosleep(&rest, NULL);
+    }
+    return link != NULL;
 }
 
 void rank_conclude(void *context, int index, bool ok, struct error *err)
