@@ -74,6 +74,16 @@ class Results(Case):
         self.assertRegex(run["sync_algorithm"], r"^through host memory \(h1/cuda:0: NCCL: .*"
                                                 "Duplicate GPU detected.*: each host sums")
 
+    def test_settings_of_nccl_reach_all_hosts(self):
+        line = self.path("line")
+        self.env.update(NCCL_SOCKET_IFNAME="net0", NCCL_HOSTID="h1")
+        self.good("train", *SHORT, "--devices", ONE_OF_TWO, "--launcher",
+                  f"tee {line} | mpirun -n %n --host %H --map-by ppr:1:node --bind-to none %p")
+        with open(line, encoding="utf8") as file:
+            environment = json.loads(file.readline())["environment"]
+        self.assertEqual(environment["NCCL_SOCKET_IFNAME"], "net0")
+        self.assertNotIn("NCCL_HOSTID", environment)
+
 
 class Loss(Case):
     def lose(self, number, host, says):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/run/prepare.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/train/pipeline/choose.h"
@@ -149,6 +150,20 @@ static bool join(struct run *run, bool *joined, struct error *err)
     return *joined || (group->transport == SYNC_COLLECTIVE && run_command(run, rank_leave, 0, err));
 }
 
+/* Why the GPUs of several hosts are not joined, where they could have been. */
+static bool warn_of_host(struct run *run, const struct error *why, struct error *err)
+{
+    char text[400];
+    if (!run->ranks.link || run->ranks.group.transport == SYNC_COLLECTIVE ||
+        why->kind == ERROR_NONE)
+        return true;
+    snprintf(text, sizeof text,
+             "gradients of GPUs go through the memory of their hosts and MPI, which is slower than "
+             "NCCL: %.300s",
+             why->text);
+    return report_keep_warning(&run->report, text, err);
+}
+
 /* Decide how the devices, all prepared, keep their replicas equal, and begin. */
 static bool connect(struct run *run, struct error *err)
 {
@@ -172,7 +187,7 @@ static bool connect(struct run *run, struct error *err)
             return false;
         }
     }
-    return true;
+    return warn_of_host(run, &reason, err);
 }
 
 static bool open_workload(struct run *run, struct error *err)

@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "config.h"
 #include "tests/engine/train/run/hosts_fixture.h"
 #include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"
 #include "tests/support.h"
+#ifdef HAVE_NCCL
+#include "engine/device/cuda/libraries/nccl.h"
+#endif
 
 /*
  * Runs over hosts, which are threads here, with simulated GPUs: NCCL joins those of all hosts, or
@@ -115,6 +119,9 @@ START_TEST(all_hosts_use_nccl_or_none)
     ck_assert_msg(strncmp(how(), "through host memory (h", 22) == 0 &&
                       strstr(how(), "unhandled system error"),
                   "%s", how());
+    ck_assert_int_eq(recorder_count(&rec, "warning"), 1);
+    ck_assert_ptr_nonnull(
+        strstr(recorder_string(recorder_event(&rec, "warning", 0), "text"), "slower than NCCL: h"));
     ck_assert_int_gt(hosts_seen.sums, 0);
     check_close(&near, &far, NORMALISED_TOLERANCE, "by the host");
     check_machine();
@@ -145,6 +152,34 @@ START_TEST(a_gpu_of_another_host_hangs)
     free(settings);
 }
 END_TEST
+
+static double told_at;
+
+static void lose_process(struct recorder *recorder, const char *kind, json_t *event)
+{
+    (void)recorder;
+    if (recorder_step(kind, event) != 3)
+        return;
+    told_at = clock_seconds();
+    simgpu_nccl_error(ncclRemoteError);
+}
+
+/* NCCL only knows that a process has gone: the link has its time to say which. */
+START_TEST(a_process_is_lost)
+{
+    machine();
+    recorder_free(&rec);
+    parallel_begin(&rec, "plain",
+                   "dtype=f32 epochs=1000 batch=12 train-rows=42 test-rows=10 host-limit=1 "
+                   "devices=h1/cuda:0,h2/cuda:1");
+    rec.on_event = lose_process;
+    ck_assert(!recorder_run(&rec));
+    ck_assert_double_gt(clock_seconds() - told_at, 1);
+    ck_assert_msg(strstr(rec.err.text, "remote process exited"), "%s", rec.err.text);
+    ck_assert_int_eq(rec.err.kind, ERROR_LOST);
+    simgpu_nccl_error(0);
+}
+END_TEST
 #endif
 
 /* One host with a CPU device, and nobody is joined. */
@@ -170,6 +205,7 @@ int main(void)
     tcase_add_loop_test(tcase, gpus_of_all_hosts_are_joined, 0, PAIRS * METHODS);
     tcase_add_loop_test(tcase, all_hosts_use_nccl_or_none, 0, 3);
     tcase_add_loop_test(tcase, a_gpu_of_another_host_hangs, 0, 2);
+    tcase_add_test(tcase, a_process_is_lost);
 #endif
     tcase_add_test(tcase, a_cpu_device_among_them);
     return run_suites(suite, NULL);
