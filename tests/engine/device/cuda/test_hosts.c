@@ -153,6 +153,23 @@ START_TEST(a_gpu_of_another_host_hangs)
 }
 END_TEST
 
+/* A call of NCCL that does not come back, on one of the hosts: the other only waits for it. */
+START_TEST(a_call_hangs)
+{
+    machine();
+    recorder_free(&rec);
+    parallel_begin(&rec, "plain",
+                   "dtype=f32 epochs=2 batch=12 train-rows=42 test-rows=10 host-limit=1 "
+                   "devices=h1/cuda:0,h2/cuda:1");
+    rec.limits.stall_s = 2;
+    rec.limits.grace_s = 1;
+    simgpu_hang_call("ncclAllReduce", 5);
+    ck_assert(!recorder_run(&rec));
+    /* Its own limit and that of the run end at the same time. */
+    ck_assert_msg(strstr(rec.err.text, "/cuda:"), "%s", rec.err.text);
+}
+END_TEST
+
 static double told_at;
 
 static void lose_process(struct recorder *recorder, const char *kind, json_t *event)
@@ -205,6 +222,7 @@ int main(void)
     tcase_add_loop_test(tcase, gpus_of_all_hosts_are_joined, 0, PAIRS * METHODS);
     tcase_add_loop_test(tcase, all_hosts_use_nccl_or_none, 0, 3);
     tcase_add_loop_test(tcase, a_gpu_of_another_host_hangs, 0, 2);
+    tcase_add_test(tcase, a_call_hangs);
     tcase_add_test(tcase, a_process_is_lost);
 #endif
     tcase_add_test(tcase, a_cpu_device_among_them);
