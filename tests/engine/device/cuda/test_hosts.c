@@ -21,11 +21,6 @@
  * the order of ranks, so that is true of every bit.
  */
 
-static const char *const methods[] = {"allreduce", "reduce-broadcast", "central"};
-static const char *const pairs[][2] = {{"cuda:0-1", "h1/cuda:0,h2/cuda:1"},
-                                       {"cuda:0-2", "h1/cuda:0-1,h2/cuda:2"}};
-enum { METHODS = 3, PAIRS = 2 };
-
 static void machine(void)
 {
     simgpu_reset(&(struct simgpu_options){.devices = 3, .memory = 64 << 20, .seed = 3});
@@ -65,12 +60,17 @@ static const char *how(void)
     return recorder_string(recorder_event(&rec, "run", 0), "sync_algorithm");
 }
 
+#ifdef HAVE_NCCL
+static const char *const methods[] = {"allreduce", "reduce-broadcast", "central"};
+static const char *const pairs[][2] = {{"cuda:0-1", "h1/cuda:0,h2/cuda:1"},
+                                       {"cuda:0-2", "h1/cuda:0-1,h2/cuda:2"}};
+enum { METHODS = 3, PAIRS = 2 };
+
 static double network(const char *member)
 {
     return recorder_number(json_object_get(recorder_event(&rec, "epoch", -1), "network"), member);
 }
 
-#ifdef HAVE_NCCL
 START_TEST(gpus_of_all_hosts_are_joined)
 {
     static const char *const more[] = {"", "split=weighted:", "sync-bn=yes", "clip-norm=0.5"};
