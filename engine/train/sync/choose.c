@@ -92,10 +92,9 @@ static bool find_collective(struct sync_group *group, int *skip, struct error *w
 static const struct collective *find_spanning(const struct sync_group *group, struct error *why)
 {
     const struct collective *const *list = group->ends[0].backend->collectives;
-    while (list && *list && !(*list)->make_id)
-        list++;
-    if (list && *list)
-        return *list;
+    for (; list && *list; list++)
+        if ((*list)->make_id)
+            return *list;
     error_set(why, ERROR_FAILED, "built without NCCL");
     return NULL;
 }
