@@ -90,10 +90,11 @@ bool recorder_run(struct recorder *recorder)
     ck_assert_int_eq(recorder_count(recorder, "end"), 1);
     json_t *end = json_array_get(recorder->events, json_array_size(recorder->events) - 1);
     ck_assert_str_eq(recorder_string(end, "event"), "end");
-    ck_assert_str_eq(recorder_string(end, "status"), ok ? "done"
-                                                     : recorder->err.kind == ERROR_CANCELLED
-                                                         ? "stopped"
-                                                         : "failed");
+    ck_assert_str_eq(recorder_string(end, "status"),
+                     ok                                      ? "done"
+                     : recorder->err.kind == ERROR_CANCELLED ? "stopped"
+                     : recorder->err.kind == ERROR_LOST      ? "interrupted"
+                                                             : "failed");
     ck_assert_int_eq(recorder->last.phase, PHASE_ENDED);
     return ok;
 }

@@ -19,8 +19,10 @@ struct device_group; /* a collective's own: one for a run, shared by its devices
 /* Ranks of other processes in the same reductions: for collectives that can do that. */
 struct collective_world {
     int first, count; /* global rank of the request's rank 0; ranks in all processes */
-    const void *id;   /* what all of them were given: of the collective's own kind and size */
+    const void *id;   /* of make_id, the same in all of them */
 };
+
+enum { COLLECTIVE_ID_BYTES = 128 };
 
 struct collective_request {
     int count;
@@ -47,6 +49,9 @@ struct collective {
      */
     bool (*create)(const struct collective_request *request, struct device_group **out,
                    struct error *err);
+    /* In one process of a world, before `create` in all of them: COLLECTIVE_ID_BYTES that tell this
+     * world from others. NULL: there is none, it serves the devices of one process alone. */
+    bool (*make_id)(void *id, struct error *err);
     /* After every rank has left. */
     void (*destroy)(struct device_group *group);
     /* "NCCL 2.28.9: all-reduce of 7 buckets during the backward pass" */
@@ -87,6 +92,9 @@ struct collective {
      */
     bool (*sum)(struct device_group *group, int rank, const double *own, double *all, size_t count,
                 struct error *err);
+    /* Of a world, with `overlaps`: for how long the reductions of the oldest step that was not
+     * asked for yet, and is over, were under way, in seconds. NULL: not known. */
+    double (*summed_s)(struct device_group *group, int rank);
     /*
      * On the rank's thread, while it waits for its device: false when another rank has failed,
      * or the limit has passed since this one came to a reduction to which others have not come;

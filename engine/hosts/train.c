@@ -55,16 +55,28 @@ struct conversation {
     struct complaint complaint;
 };
 
-/* What hosts need of the engine's environment to find the same files. */
-static json_t *environment(void)
+/* What finds the same files on all hosts, and the settings of NCCL, but not which host it is on. */
+static bool is_for_hosts(const char *name, size_t length)
 {
     static const char *const names[] = {"DPARTUI_MODEL_PATH", "DPARTUI_DATA_DIR"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
+            return true;
+    return strncmp(name, "NCCL_", 5) == 0 && strncmp(name, "NCCL_HOSTID=", 12) != 0;
+}
+
+/* What hosts need of the engine's environment. */
+static json_t *environment(void)
+{
     json_t *object = json_object();
-    for (size_t i = 0; object && i < sizeof names / sizeof *names; i++) {
-        const char *value = getenv(names[i]);
-        if (value)
-            object = json_kept_if(json_object_set_new(object, names[i], json_any_text(value)) == 0,
-                                  object);
+    for (char **entry = environ; object && *entry; entry++) {
+        const size_t length = strcspn(*entry, "=");
+        if (!is_for_hosts(*entry, length) || !(*entry)[length])
+            continue;
+        char *name = strndup(*entry, length);
+        json_t *value = json_any_text(*entry + length + 1);
+        object = json_kept_if(json_object_set_new(object, name, value) == 0, object);
+        free(name);
     }
     return object;
 }

@@ -263,10 +263,8 @@ static void *run_rank(void *context)
 
 static void run_ranks(struct rank *ranks)
 {
-    const struct nccl_api *api = nccl_open(&err);
     pthread_t threads[RANKS];
-    ck_assert_msg(api != NULL, "%s", err.text);
-    ck_assert_int_eq(api->GetUniqueId(&ranks[0].id), ncclSuccess);
+    ck_assert_msg(nccl_collective.make_id(&ranks[0].id, &err), "%s", err.text);
     for (int i = 0; i < RANKS; i++) {
         ranks[i].id = ranks[0].id;
         ranks[i].ordinal = i;
@@ -281,11 +279,8 @@ static void run_ranks(struct rank *ranks)
 /* Two processes that share the GPU. Rank 0 makes the id and hands it on. */
 static bool take_id(struct rank *rank, const int *ends)
 {
-    const struct nccl_api *api = nccl_open(&rank->err);
-    if (!api)
-        return false;
     bool ok = rank->number == 0
-                  ? nccl_check(api, api->GetUniqueId(&rank->id), "id", &rank->err) &&
+                  ? nccl_collective.make_id(&rank->id, &rank->err) &&
                         write(ends[1], &rank->id, sizeof rank->id) == (ssize_t)sizeof rank->id
                   : read(ends[0], &rank->id, sizeof rank->id) == (ssize_t)sizeof rank->id;
     return ok || rank->err.kind != ERROR_NONE || error_errno(&rank->err, "id");

@@ -1,4 +1,21 @@
 # Runs over several hosts, which are namespaces of this machine, or a Slurm cluster of such. Skipped
 # without MPI, Slurm or the right to make namespaces.
-dist_check_SCRIPTS += %D%/failures.py %D%/slurm.py %D%/training.py
+dist_check_SCRIPTS += %D%/failures.py %D%/nccl.py %D%/slurm.py %D%/training.py
 EXTRA_DIST += %D%/namespaces.sh %D%/slurm.sh
+
+# nccl.py's dpartui-rank, on simulated GPUs.
+if HAVE_MPI
+if HAVE_SIMGPU
+if HAVE_CHECK
+if HAVE_NCCL
+check_PROGRAMS += %D%/dpartui-rank
+endif
+%C%_dpartui_rank_CPPFLAGS = $(dpartui_rank_CPPFLAGS)
+%C%_dpartui_rank_SOURCES = $(dpartui_rank_SOURCES) tests/simgpu/program.c
+%C%_dpartui_rank_LDFLAGS = $(dpartui_rank_LDFLAGS)
+%C%_dpartui_rank_LDADD = libhosts.a libserver.a libtrain.a libboard.a libdevice.a libcpu.a \
+	$(SIMGPU_LIBS) libplan.a libnet.a libdata.a libspec.a libbase.a $(DNNL_LIBS) \
+	$(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CRYPTO_LIBS) $(DATA_LIBS) $(PTHREAD_LIBS) $(MPI_LIBS)
+endif
+endif
+endif

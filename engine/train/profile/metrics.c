@@ -59,6 +59,7 @@ void metrics_step(struct metrics *metrics, const struct step_part *parts, int de
 {
     struct epoch_metrics *epoch = &metrics->epoch;
     double now = clock_seconds(), compute_s = 0, sync_s = 0, reduce_s = 0;
+    double summed_s = parts[0].times.summed_s;
     for (int i = 0; i < devices; i++) {
         const struct step_part *part = &parts[i];
         struct device_metrics *device = &epoch->devices[i];
@@ -66,6 +67,7 @@ void metrics_step(struct metrics *metrics, const struct step_part *parts, int de
         compute_s = fmax(compute_s, part->times.compute_s);
         sync_s = fmax(sync_s, part_sync_s);
         reduce_s = fmax(reduce_s, part->times.reduce_s);
+        summed_s = fmin(summed_s, part->times.summed_s);
         device->rows += part->rows;
         device->compute_s += part->times.compute_s;
         device->sync_s += part_sync_s;
@@ -76,6 +78,7 @@ void metrics_step(struct metrics *metrics, const struct step_part *parts, int de
     epoch->compute_s += compute_s;
     epoch->sync_s += sync_s;
     epoch->reduce_s += reduce_s;
+    epoch->summed_s += summed_s;
     epoch->rows += rows;
     epoch->steps++;
     metrics->rows += rows;

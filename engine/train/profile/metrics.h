@@ -34,7 +34,8 @@ struct epoch_metrics {
      * it synchronised. What is left of `seconds` is waiting, for data and between steps.
      */
     double compute_s, sync_s;
-    double reduce_s;                                       /* of sync_s: reducing gradients */
+    double reduce_s; /* of sync_s: reducing gradients */
+    double summed_s; /* devices themselves summed gradients over hosts: the last to come to each */
     double val_loss, val_acc, test_loss, test_acc, eval_s; /* NAN: not evaluated on those rows */
     struct device_metrics devices[SPEC_MAX_DEVICES];
 };

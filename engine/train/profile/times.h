@@ -13,6 +13,7 @@ struct step_times {
     double pass_s;     /* of compute_s: forward and backward, which depend on the rows */
     double update_s;   /* of compute_s: the optimizer */
     double barrier_s;  /* of wait_s: after the pass */
+    double summed_s;   /* gradients under way to other hosts, also beside computing: in no other */
     double measure_s;  /* measuring the noise by halves, which is in no other of these */
     double begin, end; /* of the device's part of the step, on clock_seconds */
 };

@@ -120,7 +120,8 @@ static bool check_collective(const struct preflight *p, const struct preflight_s
     int gpu = 0;
     while (p->devices[gpu].id.kind != DEVICE_CUDA)
         gpu++;
-    if (*p->devices[gpu].facts.collective_error &&
+    /* Over hosts it is known when they have tried to join. */
+    if (*p->devices[gpu].facts.collective_error && !*p->devices[gpu].id.host &&
         !warn(sink, err, "GPUs are reduced without NCCL, which is slower: %s",
               p->devices[gpu].facts.collective_error))
         return false;

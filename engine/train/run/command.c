@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/run/command.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "base/text.h"
 #include "engine/train/pipeline/pipeline.h"
@@ -11,6 +13,10 @@ static const double LOOK_S = 0.1;
 
 /* The slowest device worth waiting for: a hundredth of one core of a small computer. */
 static const double SLOWEST_FLOPS = 1e8;
+
+/* For which a device may go on when another host is lost: its process ends with the run, and who it
+ * was has to be told soon. */
+static const double LOST_GRACE_S = 1;
 
 /* Stages wait for each other outside of the barrier. */
 static bool is_waiting(struct ranks *ranks, int index)
@@ -78,6 +84,7 @@ static void look(struct run *run, struct watch *watch)
             barrier_abort(run->ranks.barrier, -1, &reason);
         } else if (link && !link->check(link->context, &reason)) {
             barrier_abort(run->ranks.barrier, -1, &reason);
+            run->limits.grace_s = fmin(run->limits.grace_s, LOST_GRACE_S);
         } else if (now - watch->last_sign > watch->limit_s) {
             abort_stalled(&run->ranks, watch->limit_s);
         }

@@ -272,17 +272,25 @@ bool meet_compare_data(struct run *run, struct error *err)
     return true;
 }
 
+/* What a host sends of the gradients: once around a ring and once more, less its own part. */
+static double sent_part(const struct run *run)
+{
+    const double hosts = run->ranks.link->hosts.count;
+    const double parts = run->ranks.group.transport == SYNC_COLLECTIVE ? run->ranks.count : hosts;
+    return hosts > 1 ? 2 * (parts - 1) / parts : 0;
+}
+
 bool meet_add_network(struct run *run, json_t *event)
 {
     const struct host_link *link = run->ranks.link;
     if (!link || !link->summed_s)
         return true;
-    const double hosts = link->hosts.count, summed_s = link->summed_s(link->context);
-    const double gradients =
-        (double)run->metrics.epoch.steps * run->ranks.strategy->step_bytes(&run->ranks);
-    json_t *network =
-        json_pack("{s:I, s:f, s:f}", "hosts", (json_int_t)link->hosts.count, "seconds",
-                  summed_s - run->meeting.summed_s, "bytes", 2 * (hosts - 1) / hosts * gradients);
+    const struct epoch_metrics *epoch = &run->metrics.epoch;
+    const double summed_s = link->summed_s(link->context);
+    const double gradients = (double)epoch->steps * run->ranks.strategy->step_bytes(&run->ranks);
+    json_t *network = json_pack("{s:I, s:f, s:f}", "hosts", (json_int_t)link->hosts.count,
+                                "seconds", epoch->summed_s + summed_s - run->meeting.summed_s,
+                                "bytes", sent_part(run) * gradients);
     run->meeting.summed_s = summed_s;
     return network && json_object_set_new(event, "network", network) == 0;
 }

@@ -45,7 +45,8 @@ bool meet_compare_data(struct run *run, struct error *err);
 
 /*
  * Add to the "epoch" event what went from host to host: the bytes that each sent by an all-reduce
- * as Rabenseifner's and the ring's are, 2 (k - 1) / k of the gradients, and for how long sums were
- * under way, beside other work or not. False: memory ran out.
+ * as Rabenseifner's and the ring's are, 2 (k - 1) / k of the gradients of k hosts, or of k devices
+ * that sum by themselves, and for how long sums were under way, beside other work or not. False:
+ * memory ran out.
  */
 bool meet_add_network(struct run *run, json_t *event);

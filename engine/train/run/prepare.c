@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/train/run/prepare.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/train/pipeline/choose.h"
@@ -10,6 +11,7 @@
 #include "engine/train/run/command.h"
 #include "engine/train/run/state.h"
 #include "engine/train/step/rank.h"
+#include "engine/train/sync/across.h"
 #include "engine/train/sync/choose.h"
 #include "engine/train/tensor/tensor.h"
 #include "engine/weights/file.h"
@@ -135,14 +137,31 @@ static bool join(struct run *run, bool *joined, struct error *err)
         run->ranks.rank[i].refusal = (struct error)ERROR_INIT;
     if (!run_command(run, rank_join, 0, err))
         return false;
+    const struct sync_group *group = &run->ranks.group;
     const struct error *why = refusal(&run->ranks);
+    struct error lost = ERROR_INIT;
     *joined = !why;
-    if (*joined)
-        return true;
-    *err = *why;
-    if (run->ranks.group.transport != SYNC_COLLECTIVE || !run_command(run, rank_leave, 0, err))
+    if (why)
+        *err = *why;
+    if (group->transport == SYNC_COLLECTIVE && !across_agree(group, joined, err, &lost)) {
+        *err = lost;
         return false;
-    return true;
+    }
+    return *joined || (group->transport == SYNC_COLLECTIVE && run_command(run, rank_leave, 0, err));
+}
+
+/* Why the GPUs of several hosts are not joined, where they could have been. */
+static bool warn_of_host(struct run *run, const struct error *why, struct error *err)
+{
+    char text[400];
+    if (!run->ranks.link || run->ranks.group.transport == SYNC_COLLECTIVE ||
+        why->kind == ERROR_NONE)
+        return true;
+    snprintf(text, sizeof text,
+             "gradients of GPUs go through the memory of their hosts and MPI, which is slower than "
+             "NCCL: %.300s",
+             why->text);
+    return report_keep_warning(&run->report, text, err);
 }
 
 /* Decide how the devices, all prepared, keep their replicas equal, and begin. */
@@ -168,7 +187,7 @@ static bool connect(struct run *run, struct error *err)
             return false;
         }
     }
-    return true;
+    return warn_of_host(run, &reason, err);
 }
 
 static bool open_workload(struct run *run, struct error *err)

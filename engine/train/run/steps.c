@@ -11,10 +11,10 @@
 
 static bool can_queue(const struct ranks *ranks)
 {
-    for (int i = 0; i < ranks->count; i++)
-        if (ranks->link || !ranks->rank[i].backend->plan_queue)
+    for (int i = ranks->first; i < ranks->first + ranks->here; i++)
+        if (!ranks->rank[i].backend->plan_queue)
             return false;
-    return (ranks->count == 1 && ranks_replicate(ranks)) ||
+    return (ranks->count == 1 && !ranks->link && ranks_replicate(ranks)) ||
            (ranks->group.transport == SYNC_COLLECTIVE && ranks->group.collective->overlaps);
 }
 

@@ -2,10 +2,15 @@
 #include "engine/train/step/rank.h"
 
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "engine/train/step/plans.h"
 #include "engine/train/step/values.h"
 #include "engine/train/sync/transport.h"
+
+/* For which a link is waited for beyond its limit. */
+static const double LINK_S = 1;
 
 void rank_show(struct rank *rank, enum activity activity)
 {
@@ -46,18 +51,34 @@ static bool is_culprit(const struct rank *rank)
            culprit == rank_here(rank);
 }
 
-/* Has another host failed? Then *err says why, which is no fault of this one's ranks. */
-static bool others_failed(const struct ranks *ranks, struct error *err)
+/*
+ * Has another host failed? Then *err says why, which is no fault of this one's ranks. Collectives
+ * hear at once that a process is gone; the link, which has its limit for that, knows whose it was.
+ */
+static bool others_failed(const struct rank *rank, struct error *err)
 {
+    const struct timespec rest = {.tv_nsec = 10000000};
+    const struct ranks *ranks = rank->ranks;
     const struct host_link *link = ranks->link;
-    return link && !link->check(link->context, err);
+    const double end = clock_seconds() + ranks->spec->host_limit + LINK_S;
+    if (!link)
+        return false;
+    bool failed = !link->check(link->context, err);
+    atomic_store(&rank->group->ends[rank->group_number].waits, true);
+    while (!failed && err->kind == ERROR_LOST && clock_seconds() < end &&
+           !barrier_is_aborted(ranks->barrier)) {
+        nanosleep(&rest, NULL);
+        failed = !link->check(link->context, err);
+    }
+    atomic_store(&rank->group->ends[rank->group_number].waits, false);
+    return failed;
 }
 
 void rank_conclude(void *context, int index, bool ok, struct error *err)
 {
     struct rank *rank = &((struct ranks *)context)->rank[index];
     if (!ok) {
-        const bool own = !others_failed(rank->ranks, err);
+        const bool own = !others_failed(rank, err);
         if (own && !strstr(err->text, rank->name))
             error_prefix(err, "%s", rank->name);
         barrier_abort(rank->ranks->barrier, own ? rank_here(rank) : -1, err);

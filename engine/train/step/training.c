@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/train/step/halves.h"
 #include "engine/train/step/rank.h"
+#include "engine/train/sync/collective.h"
 
 /* What this device will be given next, if the epoch is not over. */
 static void foresee(const struct rank *rank, struct batch *batch)
@@ -109,6 +110,7 @@ static bool take(struct rank *rank, struct error *err)
         if (!rank->backend->plan_take(rank->device, &outcome, err))
             return false;
         take_times(&part->times, outcome.seconds);
+        part->times.summed_s = sync_summed_s(rank->group, rank->group_number);
         part->result = outcome.result;
         if (ranks->count > 1) {
             part->noise.shards[0] =

@@ -2,6 +2,7 @@
 #include "engine/train/sync/across.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,38 @@ bool across_one_layout(const struct sync_group *group, bool mine, bool *alike, s
     return ok;
 }
 
+/* What a host has come to, and why it is no good. */
+struct verdict {
+    bool ok;
+    enum error_kind kind;
+    char text[sizeof((struct error *)NULL)->text];
+};
+
+bool across_agree(const struct sync_group *group, bool *ok, struct error *why, struct error *err)
+{
+    struct host_link *link = group->link;
+    struct verdict own = {.ok = *ok, .kind = why->kind}, *all;
+    if (!link)
+        return true;
+    all = calloc((size_t)link->hosts.count, sizeof *all);
+    if (!all)
+        return error_memory(err, "what hosts have come to");
+    snprintf(own.text, sizeof own.text, "%s", *ok ? "" : why->text);
+    const bool gathered = link->gather(link->context, &own, sizeof own, all, err);
+    *ok = gathered;
+    for (int h = 0; gathered && h < link->hosts.count; h++) {
+        /* Who has only waited for another knows less than that one. */
+        if (all[h].ok || (!*ok && (why->kind != ERROR_LOST || all[h].kind == ERROR_LOST)))
+            continue;
+        *ok = false;
+        error_set(why, all[h].kind, "%s", all[h].text);
+        if (!strstr(why->text, link->hosts.name[h]))
+            error_prefix(why, "%s", link->hosts.name[h]);
+    }
+    free(all);
+    return gathered;
+}
+
 /* With the lock held: this host's sums of a bucket, and off they go. */
 static bool send(struct sync_group *group, int bucket, struct error *err)
 {
@@ -172,8 +205,7 @@ static bool receive(struct sync_group *group, int rank, struct error *err)
 /* Where all have the sums each rank of all hosts takes a slice of them. */
 static double squares_of_sums(const struct sync_group *group, int rank)
 {
-    const int slices = group->map->begin[group->link->hosts.count];
-    const int slice = group->map->begin[group->link->index] + rank;
+    const int slices = sync_world_size(group), slice = sync_world_rank(group, rank);
     const float *sums = group->ends[0].grads;
     if (group->method == SYNC_CENTRAL)
         return slice == 0 ? squares_between(sums, 0, group->count) : 0;

@@ -20,6 +20,10 @@ void across_destroy(struct sync_group *group);
  * all hosts, those of one set of weights. By rank 0's thread or the owner's, on all hosts. */
 bool across_one_layout(const struct sync_group *group, bool mine, bool *alike, struct error *err);
 
+/* *ok: is it so on all hosts, as it was on this one? Else *why has the reason of the first where it
+ * is not, with its name. Without a link nothing changes. By one thread, on all hosts. */
+bool across_agree(const struct sync_group *group, bool *ok, struct error *why, struct error *err);
+
 /* Gradients of this host's rank up to the end of this bucket are complete. */
 bool across_bucket_ready(struct sync_group *group, int rank, int bucket, struct error *err);
 

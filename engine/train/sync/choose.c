@@ -50,7 +50,7 @@ static bool called_off(void *context)
 }
 
 static bool try_collective(struct sync_group *group, const struct collective *collective,
-                           struct error *err)
+                           const struct collective_world *world, struct error *err)
 {
     struct device *devices[SPEC_MAX_DEVICES];
     struct replica *replicas[SPEC_MAX_DEVICES];
@@ -70,6 +70,7 @@ static bool try_collective(struct sync_group *group, const struct collective *co
         .barrier = wait_for_all,
         .called_off = called_off,
         .context = group,
+        .world = world,
     };
     if (!collective->create(&request, &group->device_group, err))
         return false;
@@ -82,9 +83,61 @@ static bool find_collective(struct sync_group *group, int *skip, struct error *w
 {
     const struct collective *const *list = group->ends[0].backend->collectives;
     while (list && list[*skip])
-        if (try_collective(group, list[(*skip)++], why))
+        if (try_collective(group, list[(*skip)++], NULL, why))
             return true;
     return false;
+}
+
+/* The first of them that joins devices of several processes. */
+static const struct collective *find_spanning(const struct sync_group *group, struct error *why)
+{
+    const struct collective *const *list = group->ends[0].backend->collectives;
+    for (; list && *list; list++)
+        if ((*list)->make_id)
+            return *list;
+    error_set(why, ERROR_FAILED, "built without NCCL");
+    return NULL;
+}
+
+/* What the first host has made for all. */
+struct offer {
+    bool ok;
+    char reason[sizeof((struct error *)NULL)->text];
+    unsigned char id[COLLECTIVE_ID_BYTES];
+};
+
+static void make_offer(const struct collective *collective, struct offer *offer, struct error *why)
+{
+    offer->ok = collective && collective->make_id(offer->id, why);
+    if (!offer->ok)
+        snprintf(offer->reason, sizeof offer->reason, "%s", why->text);
+}
+
+/* A collective of the devices of all hosts, which are of one layout, or, not *made, why there is
+ * none. */
+static bool make_spanning(struct sync_group *group, bool *made, struct error *why,
+                          struct error *err)
+{
+    struct host_link *link = group->link;
+    const struct collective *collective = find_spanning(group, why);
+    struct offer offer = {.ok = false};
+    if (link->index == 0)
+        make_offer(collective, &offer, why);
+    if (!link->broadcast(link->context, 0, &offer, sizeof offer, err))
+        return false;
+    if (!offer.ok) {
+        *made = false;
+        error_set(why, ERROR_FAILED, "%s: %s", link->hosts.name[0], offer.reason);
+        return true;
+    }
+    const struct collective_world world = {sync_world_rank(group, 0), sync_world_size(group),
+                                           offer.id};
+    *made = collective && try_collective(group, collective, &world, why);
+    if (!across_agree(group, made, why, err))
+        return false;
+    if (!*made)
+        sync_close(group);
+    return true;
 }
 
 static bool use_collective(struct sync_group *group)
@@ -144,19 +197,24 @@ bool sync_choose_host(struct sync_group *group, size_t count, struct error *err)
 }
 
 /* The devices of this host, and those of the others. */
-static bool choose_across(struct sync_group *group, struct error *err)
+static bool choose_across(struct sync_group *group, int *skip, struct error *why, struct error *err)
 {
     const struct replica *first = group->ends[0].replica;
-    bool alike;
-    if (!across_one_layout(group, one_layout(group), &alike, err) || !make_statistics(group, err))
+    bool alike, shared, made = false;
+    if (!across_one_layout(group, one_layout(group), &alike, err))
         return false;
-    if (alike && all_in_host_memory(group)) {
+    shared = alike && all_in_host_memory(group);
+    if (alike && !shared && sync_world_size(group) > 1 && (*skip)++ == 0 &&
+        !make_spanning(group, &made, why, err))
+        return false;
+    group->count = alike ? first->count : first->net->value_count;
+    if (made)
+        use_collective(group);
+    else if (shared)
         choose_shared(group, first->count);
-    } else {
-        group->count = alike ? first->count : first->net->value_count;
-        use_host(group, alike ? SYNC_STAGED : SYNC_CANONICAL, "");
-    }
-    return across_create(group, err);
+    else
+        use_host(group, alike ? SYNC_STAGED : SYNC_CANONICAL, why->text);
+    return make_statistics(group, err) && across_create(group, err);
 }
 
 bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err)
@@ -164,7 +222,7 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
     const struct replica *first = group->ends[0].replica;
     bool alike = one_layout(group), host = all_in_host_memory(group);
     if (group->link)
-        return choose_across(group, err);
+        return choose_across(group, skip, why, err);
     group->count = first->count;
     if (group->size == 1 || (alike && host)) {
         choose_shared(group, first->count);

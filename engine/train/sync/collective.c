@@ -36,19 +36,19 @@ static bool add_own_squares(struct sync_group *group, int rank, int first, int e
 static bool add_sum_squares(struct sync_group *group, int rank, struct error *err)
 {
     const size_t count = group->ends[rank].replica->count;
+    const int slices = sync_world_size(group), slice = sync_world_rank(group, rank);
     if (group->method == SYNC_CENTRAL)
-        return rank != 0 || add_squares(group, rank, PASS_SUM_SQUARES, 0, count, err);
-    return add_squares(group, rank, PASS_SUM_SQUARES, slice_begin(count, rank, group->size),
-                       slice_begin(count, rank + 1, group->size), err);
+        return slice != 0 || add_squares(group, rank, PASS_SUM_SQUARES, 0, count, err);
+    return add_squares(group, rank, PASS_SUM_SQUARES, slice_begin(count, slice, slices),
+                       slice_begin(count, slice + 1, slices), err);
 }
 
 bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct error *err)
 {
     struct sync_end *end = &group->ends[rank];
-    if (group->link)
-        return across_bucket_ready(group, rank, bucket, err);
-    if (group->size == 1 || group->transport != SYNC_COLLECTIVE || !group->collective->overlaps ||
-        !end->overlaps || group->sums_inside)
+    if (group->transport != SYNC_COLLECTIVE)
+        return !group->link || across_bucket_ready(group, rank, bucket, err);
+    if (!group->collective->overlaps || !end->overlaps || group->sums_inside)
         return true;
     if (!add_own_squares(group, rank, bucket, bucket + 1, err) ||
         !group->collective->reduce(group->device_group, rank, bucket, bucket + 1, err))
@@ -95,6 +95,13 @@ bool sync_queue_allreduce(struct sync_group *group, int rank, const double *own,
     *queued = group->sums_inside;
     return !group->sums_inside ||
            group->collective->sum(group->device_group, rank, own, all, count, err);
+}
+
+double sync_summed_s(const struct sync_group *group, int rank)
+{
+    return group->transport == SYNC_COLLECTIVE && group->link && group->collective->summed_s
+               ? group->collective->summed_s(group->device_group, rank)
+               : 0;
 }
 
 bool sync_check(const struct sync_group *group, int rank, struct error *err)

@@ -22,6 +22,10 @@ bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct er
 bool sync_queue_allreduce(struct sync_group *group, int rank, const double *own, double *all,
                           size_t count, bool *queued, struct error *err);
 
+/* Of the oldest step that was not asked for yet, and is over: for how long its gradients were
+ * summed over hosts by the devices themselves, also beside other work, in seconds. */
+double sync_summed_s(const struct sync_group *group, int rank);
+
 /* struct device_watch.check: while a rank waits for its device, whether another has failed or is
  * being waited for too long. */
 bool sync_check(const struct sync_group *group, int rank, struct error *err);

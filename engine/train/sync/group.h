@@ -88,6 +88,17 @@ static inline bool sync_is_needed(const struct sync_group *group)
     return group->size > 1 || group->link;
 }
 
+/* The ranks of all hosts, and which of them a rank of this one is. */
+static inline int sync_world_size(const struct sync_group *group)
+{
+    return group->link ? group->map->begin[group->link->hosts.count] : group->size;
+}
+
+static inline int sync_world_rank(const struct sync_group *group, int rank)
+{
+    return group->link ? group->map->begin[group->link->index] + rank : rank;
+}
+
 /* Wait for all parties of the group's barrier. */
 static inline bool sync_wait(const struct sync_group *group, int rank, double *waited,
                              struct error *err)

@@ -11,6 +11,7 @@ libsimgpu_a_SOURCES += \
 	%D%/dnn_run.cpp \
 	%D%/library.c \
 	%D%/nccl.cpp %D%/nccl.hpp \
-	%D%/nccl_collective.cpp
+	%D%/nccl_collective.cpp \
+	%D%/nccl_process.cpp %D%/nccl_process.hpp
 endif
 endif

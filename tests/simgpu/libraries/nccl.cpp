@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
-#include "tests/simgpu/libraries/nccl.hpp"
+#include "tests/simgpu/libraries/nccl_process.hpp"
 
 /* Communicators, groups and the functions of NCCL. */
 
@@ -84,6 +85,11 @@ ncclResult_t join(const std::shared_ptr<world> &all, int rank, int device, bool 
         return nccl_say(ncclInvalidUsage, "Duplicate GPU detected");
     if (all->devices[self] != -1)
         return nccl_say(ncclInvalidArgument, "two of the same rank");
+    if (all->between) {
+        ncclResult_t joined = all->between->join(rank, device);
+        if (joined != ncclSuccess)
+            return joined;
+    }
     all->devices[self] = device;
     auto made = std::make_shared<ncclComm>();
     made->all = all;
@@ -104,7 +110,9 @@ ncclResult_t wait_for_all(ncclComm_t handle, guard &held)
     while (!comm->all->complete()) {
         if (comm->aborted)
             return nccl_say(ncclInternalError, "aborted");
-        if (now() - since > 20) {
+        if (comm->all->between && comm->all->between->refused())
+            return nccl_say(ncclInvalidUsage, "Duplicate GPU detected");
+        if (!comm->all->between && now() - since > 20) {
             fault("NCCL: a rank waits for others that never come");
             return nccl_say(ncclSystemError, "ranks are missing");
         }
@@ -123,6 +131,11 @@ bool is_idle(const ncclComm &comm)
     return true;
 }
 } // namespace
+
+bool simgpu::world::complete() const
+{
+    return between ? between->complete() : std::count(devices.begin(), devices.end(), -1) == 0;
+}
 
 ncclResult_t simgpu::nccl_say(ncclResult_t result, const char *text)
 {
@@ -166,6 +179,10 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId *out)
         return nccl_say(static_cast<ncclResult_t>(failure), "made to fail");
     static unsigned long number;
     memset(out->internal, 0, sizeof out->internal);
+    if (getenv("SIMGPU_NCCL_DIR"))
+        return processes_id(out->internal, sizeof out->internal)
+                   ? ncclSuccess
+                   : nccl_say(ncclSystemError, "the name of SIMGPU_NCCL_DIR is too long");
     snprintf(out->internal, sizeof out->internal, "simulated %lu", ++number);
     return ncclSuccess;
 }
@@ -186,6 +203,8 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int size, ncclUniqueId id, 
         all->size = size;
         all->devices.resize(static_cast<size_t>(size), -1);
         all->next.resize(static_cast<size_t>(size));
+        if (id.internal[0] == '/' && !(all->between = processes::open(id.internal, size)))
+            return ncclSystemError;
         worlds()[id.internal] = all;
     }
     if (all->size != size)
@@ -232,6 +251,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t handle)
         return nccl_say(ncclInvalidArgument, "no such communicator");
     if (!comm->aborted && !is_idle(*comm))
         fault("NCCL: rank %d is destroyed while it has work, which may never end", comm->rank);
+    if (comm->all->between)
+        comm->all->between->leave(comm->rank, false);
     lib_drop(handle);
     return ncclSuccess;
 }
@@ -244,6 +265,8 @@ ncclResult_t ncclCommAbort(ncclComm_t handle)
     if (!comm)
         return nccl_say(ncclInvalidArgument, "no such communicator");
     comm->aborted = true;
+    if (comm->all->between)
+        comm->all->between->leave(comm->rank, true);
     the_machine().changed.notify_all();
     hang("ncclCommAbort", held, never);
     lib_drop(handle);
@@ -260,8 +283,9 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t handle, ncclResult_t *out)
     if (!comm)
         return nccl_say(ncclInvalidArgument, "no such communicator");
     *out = the_machine().nccl_error ? static_cast<ncclResult_t>(the_machine().nccl_error)
-           : comm->all->complete()  ? ncclSuccess
-                                    : ncclInProgress;
+           : comm->all->between && comm->all->between->lost() ? ncclRemoteError
+           : comm->all->complete()                            ? ncclSuccess
+                                                              : ncclInProgress;
     return ncclSuccess;
 }
 

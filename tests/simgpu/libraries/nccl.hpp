@@ -9,9 +9,10 @@
 #include "tests/simgpu/machine.hpp"
 
 /*
- * A stand-in for NCCL between the threads of one process. A collective operation takes place when
- * the streams of all ranks have come to it; sums are made in the order of ranks. Until then it is
- * what a hanging GPU looks like: ready never, unless the communicator is aborted.
+ * A stand-in for NCCL between the threads of one process, or of several (nccl_process.hpp). A
+ * collective operation takes place when the streams of all ranks have come to it; sums are made in
+ * the order of ranks. Until then it is what a hanging GPU looks like: ready never, unless the
+ * communicator is aborted.
  */
 namespace simgpu
 {
@@ -36,16 +37,16 @@ struct collective {
     bool done = false;
 };
 
+class processes;
+
 /* All ranks that belong together. */
 struct world {
     int size;
-    std::vector<int> devices; /* by rank; -1: has not come */
-    std::vector<size_t> next; /* collective operations that a rank has asked for */
+    std::shared_ptr<processes> between; /* NULL: they are all of this process */
+    std::vector<int> devices;           /* by rank; -1: has not come, or is another process's */
+    std::vector<size_t> next;           /* collective operations that a rank has asked for */
     std::vector<std::shared_ptr<collective>> operations;
-    bool complete() const
-    {
-        return std::count(devices.begin(), devices.end(), -1) == 0;
-    }
+    bool complete() const;
 };
 
 /* Keep the text for ncclGetLastError; returns result. */
@@ -55,6 +56,9 @@ inline size_t nccl_type_size(ncclDataType_t type)
 {
     return type == ncclFloat32 ? 4 : type == ncclFloat64 ? 8 : 0;
 }
+
+/* nccl_collective.cpp: what the parts of an operation come to. */
+std::vector<char> nccl_result(const collective &c);
 
 /* nccl_collective.cpp: put one rank's part of its next operation into its stream. */
 ncclResult_t nccl_queue(const std::shared_ptr<ncclComm> &comm, const collective &wanted,

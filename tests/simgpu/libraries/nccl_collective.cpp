@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <cstring>
 
-#include "tests/simgpu/libraries/nccl.hpp"
+#include "tests/simgpu/libraries/nccl_process.hpp"
 
 /* How a collective operation of NCCL takes place. */
 
@@ -16,16 +16,20 @@ template <typename T> void sum_parts(const collective &c, std::vector<T> *out)
             (*out)[i] += static_cast<const T *>(p.send)[i];
 }
 
-template <typename T> void take_place(const collective &c)
+template <typename T> std::vector<char> sum_of(const collective &c)
 {
-    std::vector<T> result(c.count);
-    if (c.kind == BROADCAST)
-        memcpy(result.data(), c.parts[static_cast<size_t>(c.root)].send, c.count * sizeof(T));
-    else
-        sum_parts(c, &result);
+    std::vector<T> sum(c.count);
+    sum_parts(c, &sum);
+    const char *bytes = reinterpret_cast<const char *>(sum.data());
+    return {bytes, bytes + c.count * sizeof(T)};
+}
+
+void take_place(const collective &c)
+{
+    const std::vector<char> result = nccl_result(c);
     for (size_t rank = 0; rank < c.parts.size(); rank++)
         if (c.kind != REDUCE || static_cast<int>(rank) == c.root)
-            memcpy(c.parts[rank].receive, result.data(), c.count * sizeof(T));
+            memcpy(c.parts[rank].receive, result.data(), result.size());
 }
 
 bool buffers_exist(const collective &c, const world &all)
@@ -52,10 +56,7 @@ cudaError_t complete(collective &c, const world &all)
     c.done = true;
     if (c.count && !buffers_exist(c, all))
         return cudaErrorIllegalAddress;
-    if (c.type == ncclFloat64)
-        take_place<double>(c);
-    else
-        take_place<float>(c);
+    take_place(c);
     return cudaSuccess;
 }
 
@@ -89,6 +90,14 @@ operation stream_operation(const std::shared_ptr<ncclComm> &comm,
 }
 } // namespace
 
+std::vector<char> simgpu::nccl_result(const collective &c)
+{
+    if (c.kind != BROADCAST)
+        return c.type == ncclFloat64 ? sum_of<double>(c) : sum_of<float>(c);
+    const char *sent = static_cast<const char *>(c.parts[static_cast<size_t>(c.root)].send);
+    return {sent, sent + c.count * nccl_type_size(c.type)};
+}
+
 ncclResult_t simgpu::nccl_queue(const std::shared_ptr<ncclComm> &comm, const collective &wanted,
                                 const part &mine)
 {
@@ -120,7 +129,8 @@ ncclResult_t simgpu::nccl_queue(const std::shared_ptr<ncclComm> &comm, const col
     all.next[self]++;
     c->parts[self] = mine;
     c->parts[self].queued = true;
-    return enqueue(mine.stream, stream_operation(comm, c)) == cudaSuccess
+    return enqueue(mine.stream, all.between ? processes_operation(comm, c, number)
+                                            : stream_operation(comm, c)) == cudaSuccess
                ? ncclSuccess
                : nccl_say(ncclUnhandledCudaError, "the stream takes no work");
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "engine/device/cuda/collective/nccl_guard.h"
+#include "engine/device/cuda/collective/nccl_marks.h"
 #include "engine/device/cuda/replica/arenas.h"
 #include "engine/device/cuda/runtime/wait.h"
 
@@ -58,6 +59,13 @@ static bool begin(struct device_group *group, struct error *err)
     return nccl_guard_start(group, err);
 }
 
+static bool nccl_make_id(void *id, struct error *err)
+{
+    _Static_assert(sizeof(ncclUniqueId) <= COLLECTIVE_ID_BYTES, "the id of a world");
+    const struct nccl_api *api = nccl_open(err);
+    return api && nccl_check(api, api->GetUniqueId(id), "NCCL", err);
+}
+
 static bool nccl_create(const struct collective_request *request, struct device_group **out,
                         struct error *err)
 {
@@ -97,44 +105,13 @@ static void nccl_describe(const struct device_group *group, char *buffer, size_t
              methods[group->request.method], buckets, plural(buckets));
 }
 
-static bool open_marks(struct nccl_end *end, struct error *err)
-{
-    end->marks = calloc(NCCL_MARKS, sizeof *end->marks);
-    if (!end->marks)
-        return error_memory(err, "reductions between GPUs");
-    bool ok = cuda_check(cudaEventCreateWithFlags(&end->done, cudaEventDisableTiming),
-                         "event for reductions", err);
-    for (int i = 0; ok && i < NCCL_MARKS; i++)
-        ok = cuda_check(cudaEventCreateWithFlags(&end->marks[i].before, cudaEventDisableTiming),
-                        "event for reductions", err) &&
-             cuda_check(cudaEventCreateWithFlags(&end->marks[i].after, cudaEventDisableTiming),
-                        "event for reductions", err);
-    return ok;
-}
-
-static void close_marks(struct device_group *group, struct nccl_end *end)
-{
-    pthread_mutex_lock(&group->marks_lock);
-    for (int i = 0; end->marks && i < NCCL_MARKS; i++) {
-        if (end->marks[i].before)
-            cudaEventDestroy(end->marks[i].before);
-        if (end->marks[i].after)
-            cudaEventDestroy(end->marks[i].after);
-    }
-    free(end->marks);
-    end->marks = NULL;
-    pthread_mutex_unlock(&group->marks_lock);
-    if (end->done)
-        cudaEventDestroy(end->done);
-    end->done = NULL;
-}
-
 static bool make_communicator(struct device_group *group, int rank, struct error *err)
 {
     struct nccl_end *end = &group->ends[rank];
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 1;
-    double limit_s = group->request.limit_s > 0 ? fmin(group->request.limit_s, JOIN_S) : JOIN_S;
+    /* Long before those that wait are taken for GPUs that hang. */
+    double limit_s = group->request.limit_s > 0 ? fmin(group->request.limit_s / 2, JOIN_S) : JOIN_S;
     return nccl_enter(group, rank, NCCL_JOINING, limit_s, err) &&
            nccl_return(group, rank, NCCL_JOINING,
                        group->api->CommInitRankConfig(&end->comm, group->ranks, group->id,
@@ -146,25 +123,17 @@ static bool nccl_join(struct device_group *group, int rank, struct error *err)
 {
     struct nccl_end *end = &group->ends[rank];
     bool ok = cuda_select(end->base.device, err) && group_end_open(&end->base, err) &&
-              open_marks(end, err) && make_communicator(group, rank, err);
+              nccl_marks_open(end, err) && make_communicator(group, rank, err);
     if (!ok)
         nccl_break(group, err);
     return ok;
-}
-
-/* Has what was queued before the event been done, or failed? */
-static bool is_over(cudaEvent_t event)
-{
-    bool over = cudaEventQuery(event) != cudaErrorNotReady;
-    (void)cudaGetLastError(); /* "not ready" is kept like an error */
-    return over;
 }
 
 /* Communicators are destroyed in order when their last work is done. */
 static bool is_at_rest(const struct nccl_end *end)
 {
     double began = clock_seconds();
-    while (end->marked > 0 && !is_over(end->marks[(end->marked - 1) % NCCL_MARKS].after)) {
+    while (end->marked > 0 && !nccl_is_over(end->marks[(end->marked - 1) % NCCL_MARKS].after)) {
         if (clock_seconds() - began > REST_S)
             return false;
         cuda_rest(began);
@@ -176,7 +145,7 @@ static void nccl_leave(struct device_group *group, int rank, bool broken)
 {
     struct nccl_end *end = &group->ends[rank];
     nccl_gone(group, rank, broken || (end->marks && !is_at_rest(end)));
-    close_marks(group, end);
+    nccl_marks_close(group, end);
     group_end_close(&end->base);
 }
 
@@ -219,45 +188,30 @@ static bool operate_on_buckets(struct device_group *group, int rank, bool broadc
 static bool nccl_reduce(struct device_group *group, int rank, int first, int end, struct error *err)
 {
     struct group_end *base = &group->ends[rank].base;
-    if (!group_end_follow(base, err))
+    if (!group_end_follow(base, err) ||
+        (first == 0 && !nccl_clock_begin(group, &group->ends[rank], err)))
         return error_prefix(err, "%s", base->name);
     return operate_on_buckets(group, rank, false, first, end, err) &&
            (group->request.method != SYNC_REDUCE_BROADCAST ||
             operate_on_buckets(group, rank, true, first, end, err));
 }
 
-static struct nccl_mark *mark_before(struct nccl_end *end, const char *what, struct error *err)
-{
-    struct nccl_mark *mark = &end->marks[end->marked % NCCL_MARKS];
-    mark->what = what;
-    mark->queued_at = clock_seconds();
-    if (!cuda_check(cudaEventRecord(mark->before, end->base.device->stream), "event", err))
-        return NULL;
-    atomic_store(&end->recorded, end->marked + 1);
-    return mark;
-}
-
-static bool mark_after(struct nccl_end *end, struct nccl_mark *mark, struct error *err)
-{
-    end->marked++;
-    return cuda_check(cudaEventRecord(mark->after, end->base.device->stream), "event", err);
-}
-
 /* The device's stream waits until the reductions are done. */
 static bool follow_back(struct nccl_end *end, const char *what, struct error *err)
 {
-    struct nccl_mark *mark = mark_before(end, what, err);
+    struct nccl_mark *mark = nccl_mark_before(end, what, err);
     return (mark && cuda_check(cudaEventRecord(end->done, end->base.stream), "event", err) &&
             cuda_check(cudaStreamWaitEvent(end->base.device->stream, end->done, 0),
                        "wait for an event", err) &&
-            mark_after(end, mark, err)) ||
+            nccl_mark_after(end, mark, err)) ||
            error_prefix(err, "%s", end->base.name);
 }
 
 static bool nccl_finish(struct device_group *group, int rank, struct error *err)
 {
-    return nccl_intact(group, err) &&
-           follow_back(&group->ends[rank], "reduction of gradients", err);
+    struct nccl_end *end = &group->ends[rank];
+    return nccl_intact(group, err) && nccl_clock_end(group, end, err) &&
+           follow_back(end, "reduction of gradients", err);
 }
 
 static bool nccl_send_params(struct device_group *group, int rank, struct error *err)
@@ -290,87 +244,15 @@ static bool nccl_sum(struct device_group *group, int rank, const double *own, do
     struct nccl_end *end = &group->ends[rank];
     if (!nccl_enter(group, rank, what, group->request.limit_s, err))
         return false;
-    struct nccl_mark *mark = mark_before(end, what, err);
+    struct nccl_mark *mark = nccl_mark_before(end, what, err);
     ncclResult_t status = group->api->AllReduce(own, all, count, ncclFloat64, ncclSum, end->comm,
                                                 end->base.device->stream);
     return nccl_return(group, rank, what, status, err) &&
-           ((mark && mark_after(end, mark, err)) || error_prefix(err, "%s", end->base.name));
-}
-
-/* The oldest of the rank's reductions that is not done; NULL: none. */
-static const struct nccl_mark *oldest_waiting(struct nccl_end *end)
-{
-    if (end->checked < end->marked - NCCL_MARKS)
-        end->checked = end->marked - NCCL_MARKS;
-    while (end->checked < end->marked) {
-        const struct nccl_mark *mark = &end->marks[end->checked % NCCL_MARKS];
-        if (!is_over(mark->after))
-            return mark;
-        end->checked++;
-    }
-    return NULL;
-}
-
-/*
- * Has this end's GPU come to reduction `at`, counted from 0? Its own thread may not have looked for
- * long, so its event is asked, which CUDA allows any thread. An event that has been used again says
- * that the host was far ahead: the next older reduction that has one decides.
- */
-static bool has_come(const struct nccl_end *end, long at)
-{
-    long recorded = atomic_load(&end->recorded);
-    if (recorded <= at)
-        return false;
-    if (recorded > at + NCCL_MARKS)
-        at = recorded - NCCL_MARKS;
-    return !end->marks || is_over(end->marks[at % NCCL_MARKS].before);
-}
-
-/* Those whose GPUs have not come to where this rank's waits, or this one itself. */
-static void blame(struct device_group *group, int rank, const struct nccl_mark *mark,
-                  struct error *reason)
-{
-    const struct collective_request *request = &group->request;
-    const struct nccl_end *self = &group->ends[rank];
-    const bool came = is_over(mark->before);
-    struct text late = TEXT_INIT;
-    pthread_mutex_lock(&group->marks_lock);
-    for (int i = 0; i < request->count && came; i++)
-        if (!has_come(&group->ends[i], self->checked))
-            text_printf(&late, "%s%s", late.length ? ", " : "", request->names[i]);
-    pthread_mutex_unlock(&group->marks_lock);
-    const char *list = late.length ? text_cstr(&late) : NULL;
-    if (!came)
-        error_set(reason, ERROR_FAILED,
-                  "%s did not come to the %s (NCCL) within %.0f s; see dmesg and nvidia-smi",
-                  request->names[rank], mark->what, request->limit_s);
-    else
-        error_set(reason, ERROR_FAILED, "%s waited %.0f s for %s (NCCL, %s)", request->names[rank],
-                  request->limit_s,
-                  list ? list : "the other GPUs; see dmesg and nvidia-smi topo -m", mark->what);
-    text_free(&late);
-}
-
-/* Events are only asked when half of the limit has passed: until then they say nothing new. */
-static bool nccl_check_rank(struct device_group *group, int rank, struct error *err)
-{
-    struct nccl_end *end = &group->ends[rank];
-    const double limit_s = group->request.limit_s, now = clock_seconds();
-    struct error reason = ERROR_INIT;
-    if (!nccl_intact(group, err))
-        return false;
-    if (limit_s <= 0 || end->checked == end->marked ||
-        now - end->marks[end->checked % NCCL_MARKS].queued_at < limit_s / 2)
-        return true;
-    const struct nccl_mark *mark = oldest_waiting(end);
-    if (!mark || now - mark->queued_at <= limit_s)
-        return true;
-    blame(group, rank, mark, &reason);
-    nccl_break(group, &reason);
-    return nccl_intact(group, err);
+           ((mark && nccl_mark_after(end, mark, err)) || error_prefix(err, "%s", end->base.name));
 }
 
 const struct collective nccl_collective = {
+    .make_id = nccl_make_id,
     .create = nccl_create,
     .destroy = nccl_guard_end,
     .describe = nccl_describe,
@@ -382,5 +264,6 @@ const struct collective nccl_collective = {
     .send_params = nccl_send_params,
     .settle = nccl_settle,
     .sum = nccl_sum,
+    .summed_s = nccl_summed_s,
     .check = nccl_check_rank,
 };

@@ -33,6 +33,35 @@ static double part_s(const struct device_group *group)
 
 const char NCCL_JOINING[] = "communicator";
 
+bool nccl_spans(const struct device_group *group)
+{
+    return group->ranks > group->request.count;
+}
+
+void nccl_blame(const struct device_group *group, int rank, struct text *late, double limit_s,
+                const char *what, struct error *reason)
+{
+    const char *list = late->length ? text_cstr(late) : NULL;
+    const bool spans = nccl_spans(group);
+    error_set(reason, !list && spans ? ERROR_LOST : ERROR_FAILED,
+              "%s waited %.0f s for %s (NCCL, %s)", group->request.names[rank], limit_s,
+              list    ? list
+              : spans ? "the GPUs of other hosts; see dmesg and nvidia-smi there"
+                      : "the other GPUs; see dmesg and nvidia-smi topo -m",
+              what);
+}
+
+/* As nccl_check, of communicators that are made: that another process has gone is a lost host. */
+static bool check(const struct device_group *group, ncclResult_t status, const char *what,
+                  struct error *err)
+{
+    if (nccl_check(group->api, status, what, err))
+        return true;
+    if (nccl_spans(group) && (status == ncclRemoteError || status == ncclSystemError))
+        err->kind = ERROR_LOST;
+    return false;
+}
+
 bool nccl_intact(struct device_group *group, struct error *err)
 {
     if (!atomic_load_explicit(&group->broken, memory_order_acquire))
@@ -77,8 +106,10 @@ bool nccl_enter(struct device_group *group, int rank, const char *what, double l
 bool nccl_return(struct device_group *group, int rank, const char *what, ncclResult_t status,
                  struct error *err)
 {
-    bool ok = nccl_check(group->api, status, what, err) ||
-              error_prefix(err, "%s: NCCL", group->request.names[rank]);
+    const bool made = what != NCCL_JOINING;
+    bool ok =
+        (made ? check(group, status, what, err) : nccl_check(group->api, status, what, err)) ||
+        error_prefix(err, "%s: NCCL", group->request.names[rank]);
     pthread_mutex_lock(&group->lock);
     group->ends[rank].inside = NULL;
     if (!ok)
@@ -119,10 +150,7 @@ static void blame(const struct device_group *group, int rank, struct error *reas
     for (int i = 0; i < group->request.count; i++)
         if (atomic_load(&group->ends[i].queued) < mine)
             text_printf(&late, "%s%s", late.length ? ", " : "", group->request.names[i]);
-    const char *list = late.length ? text_cstr(&late) : NULL;
-    error_set(reason, ERROR_FAILED, "%s waited %.0f s for %s (NCCL, %s)",
-              group->request.names[rank], end->limit_s,
-              list ? list : "the other GPUs; see dmesg and nvidia-smi topo -m", end->inside);
+    nccl_blame(group, rank, &late, end->limit_s, end->inside, reason);
     text_free(&late);
 }
 
@@ -146,7 +174,7 @@ static void look(struct device_group *group)
         } else if (end->comm) {
             ncclResult_t status = group->api->CommGetAsyncError(end->comm, &state);
             status = status == ncclSuccess ? state : status;
-            if (!nccl_check(group->api, status, NCCL_JOINING, &reason)) {
+            if (!check(group, status, NCCL_JOINING, &reason)) {
                 error_prefix(&reason, "%s: NCCL", request->names[i]);
                 break_off(group, &reason);
             }

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/text.h"
 #include "engine/device/collective.h"
 #include "engine/device/cuda/collective/group.h"
 #include "engine/device/cuda/libraries/nccl.h"
@@ -19,24 +20,17 @@ struct nccl_end {
     struct group_end base;
     ncclComm_t comm; /* the watchdog reads it while NCCL makes it */
     cudaEvent_t done;
-    struct nccl_mark *marks; /* NCCL_MARKS, of the newest reductions, used in turn */
-    long marked, checked;    /* reductions in all, and those known to be done */
-    atomic_long queued;      /* calls so far: whose host is behind; any thread */
-    atomic_long recorded;    /* marks whose event `before` is recorded; any thread */
+    struct nccl_mark *marks;   /* NCCL_MARKS, of the newest reductions, used in turn */
+    struct nccl_clock *clocks; /* NCCL_CLOCKS, of the newest steps, likewise */
+    long timed, told;          /* steps in all, and those that nccl_summed_s has told */
+    long marked, checked;      /* reductions in all, and those known to be done */
+    atomic_long queued;        /* calls so far: whose host is behind; any thread */
+    atomic_long recorded;      /* marks whose event `before` is recorded; any thread */
     /* Guarded by group.lock. */
     const char *inside; /* the call that the thread is in; NULL: none */
     double since, limit_s;
     bool left, aborted;
 };
-
-/* What the device's stream has to do before a reduction, and that it is over. */
-struct nccl_mark {
-    cudaEvent_t before, after;
-    const char *what;
-    double queued_at;
-};
-
-enum { NCCL_MARKS = 128 };
 
 /* The call that makes a communicator, which can be aborted at any time. */
 extern const char NCCL_JOINING[];
@@ -58,6 +52,12 @@ struct device_group {
     bool given_up;              /* nobody waits for the thread: it frees the group */
     struct nccl_end ends[];
 };
+
+/* Are there ranks in other processes? */
+bool nccl_spans(const struct device_group *group);
+/* Why a rank has waited too long: for the ranks of this process in `late`, or else for others. */
+void nccl_blame(const struct device_group *group, int rank, struct text *late, double limit_s,
+                const char *what, struct error *reason);
 
 /* Start the watchdog of a group that has no communicators yet. */
 bool nccl_guard_start(struct device_group *group, struct error *err);

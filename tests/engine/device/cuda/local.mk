@@ -7,7 +7,7 @@ if HAVE_CHECK
 SIMULATED_TESTS += %D%/test_plan %D%/test_passes %D%/test_profile %D%/test_queue
 CUDA_FIXTURE = %D%/cuda_fixture.c %D%/cuda_fixture.h $(TRIAL)
 SIMULATED_TESTS += %D%/test_sync %D%/test_ahead %D%/test_stages \
-	%D%/test_strategies %D%/test_slices
+	%D%/test_strategies %D%/test_slices %D%/test_hosts
 endif
 endif
 
@@ -40,6 +40,11 @@ if HAVE_CHECK
 %C%_test_sync_LDADD = libtrain.a libboard.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a $(TRAIN_LIBS) \
 	$(DNNL_LIBS) $(PTHREAD_LIBS)
 %C%_test_sync_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_test_hosts_SOURCES = %D%/test_hosts.c \
+	tests/engine/train/run/hosts_fixture.c tests/engine/train/run/hosts_fixture.h \
+	tests/fakes/host_threads.c tests/fakes/host_threads.h $(parallel_fixture)
+%C%_test_hosts_LDADD = $(%C%_test_sync_LDADD)
+%C%_test_hosts_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 %C%_test_stages_SOURCES = \
 	%D%/test_stages.c tests/reference/conformance_ops.c tests/reference/conformance_stages.c \
 	$(CUDA_FIXTURE)

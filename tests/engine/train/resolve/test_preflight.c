@@ -166,6 +166,10 @@ START_TEST(without_nccl)
     preflight.count = 1; /* nobody to reduce with */
     said_count = 0;
     check_silent();
+    preflight.count = 2;
+    for (int i = 0; i < 2; i++)
+        snprintf(devices[i].id.host, sizeof devices[i].id.host, "h%d", i + 1);
+    check_silent(); /* hosts say it themselves */
 }
 END_TEST
 
