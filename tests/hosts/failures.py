@@ -273,9 +273,8 @@ class Restarts(Failures):
         screen.expect("restart 1 of 1, from the checkpoint of")
         done = len(self.losses(run))
         self.wait_for("epochs", lambda: len(self.losses(run)) > done + 1)
-        screen.settle()
-        for text in f"run {run}  lenet", ">h1/cpu:0", ">h2/cpu:0", ">h3/cpu:0", "running":
-            self.assertIn(text, screen.screen.dump())
+        texts = f"run {run}  lenet", ">h1/cpu:0", ">h2/cpu:0", ">h3/cpu:0", "running"
+        screen.wait(lambda: all(text in screen.screen.dump() for text in texts), texts)
         os.kill(ranks()["h2"], signal.SIGKILL)
         screen.expect("interrupted")
         self.wait_none_left()
