@@ -300,6 +300,19 @@ START_TEST(the_energy_of_epochs)
 }
 END_TEST
 
+/* Before its curve is known, an epoch says nothing of those before it. */
+START_TEST(a_late_epoch_is_no_mean)
+{
+    tell("{\"id\":1,\"method\":\"runs\"}");
+    tell("{\"id\":1,\"result\":[{\"run\":3,\"status\":\"running\",\"model\":\"m\",\"data\":\"d\","
+         "\"epochs\":8,\"epochs_done\":5,\"energy_j\":60,\"samples_per_j\":1000}]}");
+    tell("{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":3,\"epoch\":6,"
+         "\"step\":600,\"test_acc\":0.86,\"seconds\":1,\"energy_j\":90,\"samples_per_j\":667}}");
+    ck_assert_double_eq(state_run(&replay.ui.state, 3)->energy_j, 60);
+    ck_assert_double_eq(state_run(&replay.ui.state, 3)->samples_per_j, 1000);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("chart curves");
@@ -314,6 +327,7 @@ int main(void)
     tcase_add_test(tests, validation_and_test_together);
     tcase_add_test(tests, the_noise_scale_of_epochs);
     tcase_add_test(tests, the_energy_of_epochs);
+    tcase_add_test(tests, a_late_epoch_is_no_mean);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }
