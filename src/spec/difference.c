@@ -25,21 +25,35 @@ static void put_change(struct text *text, const json_t *event)
     text_printf(text, " from epoch %.0f", epoch);
 }
 
-/* The value as it began, which is taken over, and what it was changed to; NULL: memory ran out. */
+/* Is the value one that the run was given when it was resumed, after its first change? */
+static bool is_of_resuming(const char *value, const json_t *change)
+{
+    const double from = member_number(change, "from");
+    return isfinite(from) && !isfinite(member_number(change, "scale")) &&
+           fabs(strtod(value, NULL) - from) > 1e-6 * fabs(from);
+}
+
+/* The value as it began and what it was changed to, made of the one that the spec has, which is
+ * taken over; NULL: memory ran out. */
 static char *with_changes(char *value, const char *key, const json_t *retunes)
 {
     struct text text = TEXT_INIT;
+    const json_t *first = NULL;
     int count = 0, told = 0;
     size_t index;
     json_t *event;
     json_array_foreach(retunes, index, event)
     {
-        count += strcmp(member_text(event, "what"), key) == 0;
+        if (strcmp(member_text(event, "what"), key) == 0 && count++ == 0)
+            first = event;
     }
     if (!value || count == 0)
         return value;
-    text_puts(&text, value);
-    free(value);
+    const bool resumed = is_of_resuming(value, first);
+    if (resumed)
+        text_printf(&text, "%.6g", member_number(first, "from"));
+    else
+        text_puts(&text, value);
     json_array_foreach(retunes, index, event)
     {
         if (strcmp(member_text(event, "what"), key) != 0)
@@ -49,6 +63,9 @@ static char *with_changes(char *value, const char *key, const json_t *retunes)
         if (told == 1 || told == count || count <= CHANGES_TOLD)
             put_change(&text, event);
     }
+    if (resumed)
+        text_printf(&text, ", resumed with %s", value);
+    free(value);
     if (text_cstr(&text))
         return text.data;
     text_free(&text);

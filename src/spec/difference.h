@@ -19,9 +19,10 @@ struct spec_differences {
 
 /*
  * Compare two specs as `show` has them, with what live changes made of them: `retunes` are the
- * events of each run, or NULL, and a value becomes "0.1, then 0.05 from epoch 4". A setting that
- * one of the specs lacks, because an older version wrote it, has its default there. Release with
- * spec_differences_free, also after a failure.
+ * events of each run, or NULL, and a value becomes "0.1, then 0.05 from epoch 4", and of a run
+ * that was resumed with another ", resumed with 0.02". A setting that one of the specs lacks,
+ * because an older version wrote it, has its default there. Release with spec_differences_free,
+ * also after a failure.
  */
 bool spec_differences_find(struct spec_differences *differences, const json_t *const specs[2],
                            const json_t *const retunes[2], struct error *err);

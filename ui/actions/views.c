@@ -54,7 +54,9 @@ void ui_show_view(struct ui *ui, enum view_id view)
     if (view == ui->view)
         return;
     overlay_close(ui);
-    ui->back[view] = is_nested(view) ? ui->view : VIEW_DASHBOARD;
+    /* One that is opened from the view that it led to keeps its way back. */
+    if (!is_nested(view) || ui->back[ui->view] != view)
+        ui->back[view] = is_nested(view) ? ui->view : VIEW_DASHBOARD;
     show(ui, view);
 }
 

@@ -135,13 +135,21 @@ static bool draw_plot(struct plot *plot, const struct chart *chart, struct surfa
     return true;
 }
 
+/* Has the y axis values that are not made up? Those of curves in sight, or fixed ones. */
+static bool has_axis(const struct chart *chart)
+{
+    double low, high;
+    bool known = false;
+    for (int i = 0; i < chart->count; i++)
+        known = known || series_last_point(&chart->series[i]);
+    return chart->fixed ? known : chart_range(chart, &low, &high);
+}
+
 bool chart_draw(const struct chart *chart, struct surface *surface, struct rect area,
                 struct error *err)
 {
     struct plot plot;
-    double low, high;
-    /* An axis without a curve in sight would have made-up values. */
-    const bool any = chart->fixed || chart_range(chart, &low, &high);
+    const bool any = has_axis(chart);
     /* A value that is read matters more than the end of a long title. */
     const int kept = any && chart->reading ? legend_least(chart, surface) + LEGEND_GAP : 0;
     const int most = area.w - kept > TITLE_LEAST ? area.w - kept : TITLE_LEAST;

@@ -282,8 +282,7 @@ static void take_answer(struct ui *ui, enum request request, const json_t *resul
         copy_spec(ui, result);
         break;
     case REQUEST_DELETE:
-        run_deletion_answered(ui, NULL);
-        ui->state.runs_stale = true;
+        delete_answered(ui, NULL);
         break;
     case REQUEST_CHECKPOINTS:
         delete_measured(ui, result);
@@ -320,8 +319,10 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
         }
         ui_log_local(ui, LOG_WARNING, "%s was refused: %s", request_method(request), failure->text);
         ui_say(ui, true, "%s", failure->text);
-        if (request == REQUEST_DELETE)
-            run_deletion_answered(ui, failure);
+        if (request == REQUEST_DELETE) {
+            delete_answered(ui, failure);
+            follow_up(ui);
+        }
         return;
     }
     switch (request) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/panels/chart_advice.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,11 +27,20 @@ static void say_no_noise(const struct state_run *run, char *buffer, size_t size)
                  run->run);
 }
 
+/* Has it values of the metric, other than in the epochs that were zoomed to? */
+static bool is_out_of_sight(const struct ui *ui, const struct state_run *run, enum metric metric)
+{
+    const struct curve curve = curve_of(run, metric);
+    return ui->chart.from < ui->chart.to && isfinite(curve_last(&curve));
+}
+
 /* Of a run whose curve is known. */
 static void say_no_value(const struct ui *ui, const struct state_run *run, enum metric metric,
                          char *buffer, size_t size)
 {
-    if (metric == METRIC_NOISE)
+    if (is_out_of_sight(ui, run, metric))
+        snprintf(buffer, size, "run %ld: nothing is in sight; 0 shows all epochs", run->run);
+    else if (metric == METRIC_NOISE)
         say_no_noise(run, buffer, size);
     else if (is_of_energy(metric))
         snprintf(buffer, size,

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-
 #include "ui/session/ui.h"
 
 bool ui_is_marked(const struct ui *ui, long run)
@@ -131,26 +129,6 @@ long ui_run_in_question(const struct ui *ui)
     if (in_focus && selected && !run_has_ended(selected))
         return selected->run;
     return of_runs && selected ? 0 : ui->state.live.run;
-}
-
-void run_deletion_answered(struct ui *ui, const struct error *failure)
-{
-    struct run_deletion *deletion = &ui->deletion;
-    deletion->answered++;
-    deletion->failed += failure != NULL;
-    if (deletion->answered < deletion->asked || deletion->asked == 0)
-        return;
-    const int deleted = deletion->asked - deletion->failed;
-    if (failure || deletion->failed > 0)
-        ui_say(ui, true, "%d of %d run%s deleted%s%s", deleted, deletion->asked,
-               plural_are(deletion->asked),
-               failure ? ": " : "; the log says why the others are not",
-               failure ? failure->text : "");
-    else if (deleted == 1)
-        ui_say(ui, false, "run %ld is deleted", deletion->run);
-    else
-        ui_say(ui, false, "%d runs are deleted", deleted);
-    *deletion = (struct run_deletion){.asked = 0};
 }
 
 void run_export_end(struct run_export *exported)

@@ -48,14 +48,11 @@ void ui_select_any_run(struct ui *ui);
  */
 long ui_run_in_question(const struct ui *ui);
 
-/* Runs that are being deleted. */
+/* Runs that are being deleted, also by several questions. */
 struct run_deletion {
     int asked, answered, failed; /* of how many requests; asked 0: nothing is being deleted */
-    long run;                    /* the only one */
+    long run;                    /* the newest; where it is the only one, its number is said */
 };
-/* The engine has answered one of the requests: when it was the last, the message says so. `failure`
- * NULL: the run is deleted. */
-void run_deletion_answered(struct ui *ui, const struct error *failure);
 
 /* Write the epochs of runs, whole or not at all, from the answers to `show`, whose rows are taken
  * out of them. */

@@ -283,7 +283,8 @@ static bool take_epoch(struct state_run *run, const json_t *event, struct error 
     if (!curve_add_epoch(run, &point, err) || !curve_add_measure(run, event, err))
         return false;
     const struct measured_energy energy = measure_energy(&run->measure);
-    if (isfinite(energy.joules)) {
+    /* Where earlier epochs are not known yet, the engine's list has the mean. */
+    if (isfinite(energy.joules) && run->measure.epochs[0].epoch <= 1) {
         run->energy_j = energy.joules;
         run->samples_per_j = energy.samples_per_j;
     }

@@ -92,19 +92,28 @@ static void take_number(double *field, const json_t *event, const char *key)
         *field = json_number_value(value);
 }
 
-/* The first epoch counts as long as it is the only one, as src/experiment/measure.h has it. */
+/* The first epoch counts as long as it is the only whole one, as src/experiment/measure.h has it.
+ */
 static void take_energy(struct record *record, const json_t *event)
 {
-    double joules = member_number(event, "energy_j"), rows = member_number(event, "rows");
-    if (!(joules > 0) || !(rows > 0) || json_is_true(json_object_get(event, "partial")))
+    const double joules = member_number(event, "energy_j"), rows = member_number(event, "rows");
+    const bool known = joules > 0 && rows > 0;
+    if (json_is_true(json_object_get(event, "partial")))
         return;
-    if (record->epochs_done > 0) {
-        record->energy.count++;
-        joules = record->energy.joules += joules;
-        rows = record->energy.rows += rows;
+    if (record->epochs_done == 0) {
+        record->energy_j = known ? joules : NAN;
+        record->samples_per_j = known ? rows / joules : NAN;
+        return;
     }
-    record->energy_j = joules / (double)(record->energy.count > 0 ? record->energy.count : 1);
-    record->samples_per_j = rows / joules;
+    if (known) {
+        record->energy.count++;
+        record->energy.joules += joules;
+        record->energy.rows += rows;
+    }
+    record->energy_j =
+        record->energy.count > 0 ? record->energy.joules / (double)record->energy.count : NAN;
+    record->samples_per_j =
+        record->energy.count > 0 ? record->energy.rows / record->energy.joules : NAN;
 }
 
 static void take_epoch(struct record *record, const json_t *event)

@@ -82,6 +82,26 @@ START_TEST(live_changes_are_differences)
 }
 END_TEST
 
+/* The spec of a resumed run has what it was resumed with. */
+START_TEST(resuming_comes_after_live_changes)
+{
+    struct error err = ERROR_INIT;
+    json_t *resumed = json_pack("{s:f, s:i}", "lr", 0.02, "epochs", 8);
+    json_t *other = json_pack("{s:f, s:i}", "lr", 0.02, "epochs", 8);
+    json_t *changes = json_loads("[{\"what\":\"epochs\",\"epoch\":5,\"from\":5,\"to\":6},"
+                                 "{\"what\":\"lr\",\"epoch\":3,\"from\":0.1,\"to\":0.05}]",
+                                 0, NULL);
+    const json_t *const specs[] = {resumed, other}, *const retunes[] = {changes, NULL};
+    ck_assert(spec_differences_find(&found, specs, retunes, &err));
+    expect(0, "lr", "0.1, then 0.05 from epoch 3, resumed with 0.02", "0.02");
+    expect(1, "epochs", "5, then 6 from epoch 5, resumed with 8", "8");
+    spec_differences_free(&found);
+    json_decref(resumed);
+    json_decref(other);
+    json_decref(changes);
+}
+END_TEST
+
 START_TEST(what_is_no_spec_is_an_error)
 {
     struct error err = ERROR_INIT;
@@ -98,6 +118,7 @@ int main(void)
     tcase_add_test(tests, only_what_differs_is_found);
     tcase_add_test(tests, what_is_missing_has_its_default);
     tcase_add_test(tests, live_changes_are_differences);
+    tcase_add_test(tests, resuming_comes_after_live_changes);
     tcase_add_test(tests, what_is_no_spec_is_an_error);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);

@@ -207,6 +207,27 @@ START_TEST(training_is_shown_until_the_first_test)
 }
 END_TEST
 
+/* What is out of sight is known all the same. */
+START_TEST(curves_out_of_sight_are_not_denied)
+{
+    replay.ui.chart.to = 0.5;
+    check_shown("run 1: nothing is known of this", false);
+    check_shown("run 1: nothing is in sight; 0 shows all epochs", true);
+    replay_keys(&replay, "0v");
+    replay.ui.chart.to = 0.5;
+    check_shown("its steps are not known", false);
+    /* An axis that was fixed does not hide why there is no curve. */
+    replay_keys(&replay, "0vvy");
+    ck_assert(replay.ui.chart.fixed);
+    tell("{\"id\":1,\"method\":\"runs\"}");
+    tell("{\"id\":1,\"result\":[{\"run\":1,\"status\":\"running\",\"model\":\"m\",\"data\":\"d\"},"
+         "{\"run\":2,\"status\":\"running\",\"model\":\"n\",\"data\":\"d\",\"epochs\":8}]}");
+    tell("{\"method\":\"state\",\"params\":{\"pid\":1,\"run\":{\"run\":2,\"status\":\"running\","
+         "\"epochs\":8},\"devices\":[]}}");
+    check_shown("run 2: the first point comes after epoch 1", true);
+}
+END_TEST
+
 /* On its test rows it is tested once, in the end. */
 START_TEST(validation_and_test_together)
 {
@@ -279,6 +300,19 @@ START_TEST(the_energy_of_epochs)
 }
 END_TEST
 
+/* Before its curve is known, an epoch says nothing of those before it. */
+START_TEST(a_late_epoch_is_no_mean)
+{
+    tell("{\"id\":1,\"method\":\"runs\"}");
+    tell("{\"id\":1,\"result\":[{\"run\":3,\"status\":\"running\",\"model\":\"m\",\"data\":\"d\","
+         "\"epochs\":8,\"epochs_done\":5,\"energy_j\":60,\"samples_per_j\":1000}]}");
+    tell("{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":3,\"epoch\":6,"
+         "\"step\":600,\"test_acc\":0.86,\"seconds\":1,\"energy_j\":90,\"samples_per_j\":667}}");
+    ck_assert_double_eq(state_run(&replay.ui.state, 3)->energy_j, 60);
+    ck_assert_double_eq(state_run(&replay.ui.state, 3)->samples_per_j, 1000);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("chart curves");
@@ -289,9 +323,11 @@ int main(void)
     tcase_add_test(tests, over_steps_and_seconds);
     tcase_add_test(tests, wide_screens_have_two_charts);
     tcase_add_test(tests, training_is_shown_until_the_first_test);
+    tcase_add_test(tests, curves_out_of_sight_are_not_denied);
     tcase_add_test(tests, validation_and_test_together);
     tcase_add_test(tests, the_noise_scale_of_epochs);
     tcase_add_test(tests, the_energy_of_epochs);
+    tcase_add_test(tests, a_late_epoch_is_no_mean);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }

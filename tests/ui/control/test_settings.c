@@ -265,6 +265,19 @@ START_TEST(columns_have_switches)
 }
 END_TEST
 
+/* Help is everywhere, and so are the columns: no two of them lead back to each other. */
+START_TEST(columns_and_help_lead_back)
+{
+    replay_recording(&replay, "runs", 0);
+    replay_keys(&replay, "RV?V<Esc>");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
+    replay_keys(&replay, "?V?");
+    ck_assert_int_eq(replay.ui.view, VIEW_HELP);
+    replay_keys(&replay, "<Esc>");
+    ck_assert_int_eq(replay.ui.view, VIEW_RUNS);
+}
+END_TEST
+
 START_TEST(what_will_be_overridden_is_said)
 {
     replay_keys(&replay, "S");
@@ -309,6 +322,7 @@ int main(void)
     tcase_add_test(tests, the_page_follows_the_screen);
     tcase_add_test(tests, changes_by_keys_count_when_leaving);
     tcase_add_test(tests, columns_have_switches);
+    tcase_add_test(tests, columns_and_help_lead_back);
     tcase_add_test(tests, what_will_be_overridden_is_said);
     tcase_add_test(tests, without_a_source_the_page_says_so);
     suite_add_tcase(suite, tests);

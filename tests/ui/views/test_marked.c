@@ -67,8 +67,11 @@ START_TEST(one_question_deletes_them)
     expect_message("2 runs are being deleted");
     answer_deleted(NULL);
     expect_message("2 runs are being deleted");
+    /* The list is asked for once. */
+    expect_asked(0, "delete {\"run\":16}");
     answer_deleted(NULL);
     expect_message("2 runs are deleted");
+    expect_asked(0, "runs ");
     without_run(13);
     without_run(16);
     ck_assert_int_eq(replay.ui.mark_count, 1);
@@ -90,6 +93,22 @@ START_TEST(what_stays_is_said)
     answer_deleted(NULL);
     answer_deleted("run 16 is resumed");
     expect_message("1 of 2 runs are deleted: run 16 is resumed");
+    expect_asked(0, "runs ");
+    /* Of one alone the engine has said it. */
+    replay_keys(&replay, "<Esc>/run=13<Enter>Xy");
+    answer_deleted("run 13 trains again");
+    expect_message("run 13 trains again");
+}
+END_TEST
+
+/* On a slow line another question is answered before the first run is deleted. */
+START_TEST(deletions_add_up)
+{
+    replay_keys(&replay, "/run=13<Enter>Xy/run=16<Enter>Xy");
+    answer_deleted(NULL);
+    expect_message("run 16 is being deleted");
+    answer_deleted(NULL);
+    expect_message("2 runs are deleted");
 }
 END_TEST
 
@@ -261,6 +280,7 @@ int main(void)
     TCase *tests = runs_case("marked runs");
     tcase_add_test(tests, one_question_deletes_them);
     tcase_add_test(tests, what_stays_is_said);
+    tcase_add_test(tests, deletions_add_up);
     tcase_add_test(tests, without_marks_the_selected_one_goes);
     tcase_add_test(tests, a_late_answer_is_about_its_own_question);
     tcase_add_test(tests, an_engine_that_does_not_measure);

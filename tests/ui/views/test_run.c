@@ -39,7 +39,7 @@ START_TEST(details_follow_the_run)
     ck_assert_int_eq(replay.ui.details.epoch_count, 5);
     expect_on_screen("lr from 0.2 to 0.05", true);
     expect_on_screen("J/epoch", false);
-    expect_on_screen("weight-decay  0.0005", true);
+    expect_on_screen("weight-decay     0.0005", true);
     replay_line(&replay,
                 "{\"method\":\"event\",\"params\":{\"event\":\"epoch\",\"run\":18,\"epoch\":6,"
                 "\"test_acc\":0.9912,\"energy_j\":512.5,\"samples_per_j\":117,\"seconds\":10,"

@@ -29,7 +29,9 @@ static void answer(struct ui *ui, enum action action)
 {
     const struct run_group *group = &ui->chosen;
     (void)action;
-    ui->deletion = (struct run_deletion){.run = group->run[0]};
+    if (ui->deletion.asked == 0)
+        ui->deletion = (struct run_deletion){.answered = 0};
+    ui->deletion.run = group->run[0];
     for (int i = 0; i < group->count; i++) {
         if (!ui_request_run(ui, REQUEST_DELETE, group->run[i]))
             return;
@@ -96,4 +98,32 @@ void delete_measured(struct ui *ui, const json_t *result)
         snprintf(checkpoints, sizeof checkpoints, " and %.0f checkpoint%s of %s", count,
                  plural(count), figure_bytes(&bytes, member_number(result, "bytes")));
     ask(ui, &rest, checkpoints);
+}
+
+/* After the answer to the last request. Of a single run the engine's refusal says all. */
+static void say_deleted(struct ui *ui, const struct error *failure)
+{
+    const struct run_deletion *deletion = &ui->deletion;
+    const int deleted = deletion->asked - deletion->failed;
+    if (deletion->failed > 0 && deletion->asked > 1)
+        ui_say(ui, true, "%d of %d runs are deleted%s%s", deleted, deletion->asked,
+               failure ? ": " : "; the log says why the others are not",
+               failure ? failure->text : "");
+    else if (deleted == 1)
+        ui_say(ui, false, "run %ld is deleted", deletion->run);
+    else if (deleted > 1)
+        ui_say(ui, false, "%d runs are deleted", deleted);
+}
+
+void delete_answered(struct ui *ui, const struct error *failure)
+{
+    struct run_deletion *deletion = &ui->deletion;
+    deletion->answered++;
+    deletion->failed += failure != NULL;
+    if (deletion->answered < deletion->asked)
+        return;
+    if (deletion->asked > 0)
+        say_deleted(ui, failure);
+    *deletion = (struct run_deletion){.asked = 0};
+    ui->state.runs_stale = true;
 }

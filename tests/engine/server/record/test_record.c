@@ -189,6 +189,39 @@ START_TEST(a_live_change_of_the_rate_stays)
 }
 END_TEST
 
+/* Of an epoch of 1,000 rows; 0 joules: they were not measured. */
+static void take_energy(struct record *record, int number, double joules, bool partial)
+{
+    json_t *event =
+        json_pack("{s:s, s:i, s:i, s:b, s:o*}", "event", "epoch", "epoch", number, "rows", 1000,
+                  "partial", partial, "energy_j", joules > 0 ? json_real(joules) : NULL);
+    ck_assert_ptr_nonnull(event);
+    record_take_event(record, event);
+    json_decref(event);
+}
+
+/* As of a speed: the first epoch counts only as long as it is the only whole one. */
+START_TEST(the_first_epoch_is_no_mean)
+{
+    struct spec spec;
+    spec_init(&spec);
+    struct record *record = record_new(7, &spec);
+    spec_free(&spec);
+    take_energy(record, 1, 90, false);
+    ck_assert_double_eq(record->energy_j, 90);
+    take_energy(record, 2, 20, true);
+    ck_assert_double_eq(record->energy_j, 90);
+    take_energy(record, 2, 0, false);
+    ck_assert(isnan(record->energy_j) && isnan(record->samples_per_j));
+    take_energy(record, 3, 50, false);
+    take_energy(record, 4, 0, false);
+    take_energy(record, 5, 30, false);
+    ck_assert_double_eq(record->energy_j, 40);
+    ck_assert_double_eq(record->samples_per_j, 25);
+    record_free(record);
+}
+END_TEST
+
 static void check_warning(const struct record *record, size_t index, size_t count,
                           const char *wanted)
 {
@@ -268,6 +301,7 @@ int main(void)
     tcase_add_test(tests, warnings_do_not_shift_what_stays);
     tcase_add_test(tests, a_thinned_run_resumes_where_its_checkpoint_is);
     tcase_add_test(tests, a_live_change_of_the_rate_stays);
+    tcase_add_test(tests, the_first_epoch_is_no_mean);
     tcase_add_test(tests, warnings_are_counted_over_restarts);
     tcase_add_test(tests, strange_warnings_are_taken_as_texts);
     suite_add_tcase(suite, tests);
