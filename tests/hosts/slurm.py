@@ -97,7 +97,7 @@ class Slurm(hosts_case.Case):
 
     def test_another_job_resumes_it(self):
         """By the engine that the first job has started, if Slurm has left it alone."""
-        job, number = self.batch(*ENDLESS, "--devices", "cpu:0")
+        job, number = self.batch(*DATA, "--epochs", "1000000", "--devices", "cpu:0")
         subprocess.run(["scancel", "--signal=USR1", job], check=True)
         self.wait_status(number, "stopped")
         first = self.good_json("show", str(number))
