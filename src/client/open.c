@@ -16,8 +16,6 @@
 #include "client/peer.h"
 #include "client/spawn.h"
 #include "client/state.h"
-#include "store/lock.h"
-#include "store/place.h"
 #include "system/local_socket.h"
 #include "system/shell.h"
 
@@ -114,16 +112,6 @@ bool client_connect_within(struct client **out, double seconds, struct error *er
     }
 }
 
-/* An engine that would not start says why in its log only. */
-static bool check_store(const struct sockaddr_un *address, struct error *err)
-{
-    struct error ignored = ERROR_INIT;
-    char *store = store_default_path(&ignored);
-    const bool ok = !store || store_check_engine(store, address->sun_path, err);
-    free(store);
-    return ok;
-}
-
 bool client_open(struct client **out, double seconds, struct error *err)
 {
     struct error absent = ERROR_INIT, ignored = ERROR_INIT;
@@ -136,7 +124,7 @@ bool client_open(struct client **out, double seconds, struct error *err)
     if (err->kind == ERROR_SILENT)
         return false;
     *err = (struct error)ERROR_INIT;
-    if (!check_store(&address, err) || !spawn_background_engine(err))
+    if (!spawn_background_engine(err))
         return false;
     double deadline = clock_seconds() + seconds;
     while (!client_connect(out, &absent)) {
