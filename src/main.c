@@ -53,7 +53,7 @@ static void print_help(void)
         char name[40];
         snprintf(name, sizeof name, "%s%s%s", commands[i]->name, commands[i]->arguments ? " " : "",
                  commands[i]->arguments ? commands[i]->arguments : "");
-        print("  %-26s%s\n", name, commands[i]->summary);
+        print("  %-30s%s\n", name, commands[i]->summary);
     }
     print("\n'dpartui COMMAND --help' lists a command's options. Those of the workbench, most of\n"
           "which fill in its form:\n");

@@ -28,6 +28,9 @@ static bool take_gpu(struct energy_counters *counters, const struct nvml_scan *s
 {
     if (index >= scan->count || scan->gpu[index].broken || scan->gpu[index].mig)
         return false;
+    for (int i = 0; i < counters->gpu_count; i++)
+        if (counters->gpu[i] == scan->gpu[index].handle)
+            return true; /* it is two of the run's devices, and has one counter */
     counters->gpu_before[counters->gpu_count] = UINT64_MAX;
     counters->gpu[counters->gpu_count++] = scan->gpu[index].handle;
     return true;

@@ -25,7 +25,8 @@ enum { LOOK_MS = 50 };
  * their silence, and a little. */
 static const double START_LIMITS = 4, START_S = 10;
 
-/* For the launcher to end after the run, and for the run after it was told to stop at once. */
+/* For the launcher to end after the run (HOSTS_CLEARING_S is this and POLITE_S, and a little), and
+ * for the run after it was told to stop at once. */
 static const double END_S = 10;
 
 /* For a launcher to end after SIGTERM: it has to reach all hosts, and does not where one is lost.

@@ -3,6 +3,9 @@
 
 #include "engine/train/run/run.h"
 
+/* The longest that a launcher takes to end after the run's "end" event. */
+#define HOSTS_CLEARING_S 15
+
 /*
  * As run_train, for a spec with hosts: has a launcher start dpartui-rank on each, and passes on
  * what is asked and reported. ERROR_LOST: a host has failed or is not heard from, and all that

@@ -16,7 +16,7 @@
 
 struct gpu_process {
     long pid;
-    bool own;          /* this engine */
+    bool own;          /* this engine, or started by it */
     uint64_t memory;   /* bytes of the GPU's; 0: not known */
     double load;       /* of the GPU, 0 to 1, to a hundredth; NAN: not known */
     char user[33];     /* "": not known ... */

@@ -121,9 +121,11 @@ static void describe(struct gpu_process *process)
         snprintf(process->why, sizeof process->why, "its command cannot be read");
 }
 
-/* When it started, in the kernel's ticks: a number of a process may be given again. 0: not known.
- */
-static unsigned long long start_of(long pid)
+/* The fields of proc(5)'s stat that are asked for. */
+enum { STAT_NAME = 2, STAT_PARENT = 4, STAT_START = 22 };
+
+/* A number, of those after the name; 0: not known. */
+static unsigned long long stat_number(long pid, int wanted)
 {
     char path[40], line[512];
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
@@ -132,11 +134,26 @@ static unsigned long long start_of(long pid)
     if (fd >= 0)
         close(fd);
     line[length > 0 ? length : 0] = '\0';
-    /* The second field is a name that may hold blanks; the start is the twenty-second. */
+    /* The name may hold blanks and brackets. */
     const char *at = strrchr(line, ')');
-    for (int field = 2; at && field < 22; field++)
+    for (int field = STAT_NAME; at && field < wanted; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* When it started, in the kernel's ticks: a number of a process may be given again. 0: not known.
+ */
+static unsigned long long start_of(long pid)
+{
+    return stat_number(pid, STAT_START);
+}
+
+/* This process, or one that it has started, as a launcher has this host's part of a run. */
+static bool is_own(long pid)
+{
+    while (pid > 1 && pid != getpid())
+        pid = (long)stat_number(pid, STAT_PARENT);
+    return pid == getpid();
 }
 
 /* What was read before of a process that is still there: who knows the users may be far away. */
@@ -168,7 +185,7 @@ int nvml_processes_read(const struct nvml_api *api, struct nvml_gpu *gpu)
     for (int i = 0; i < gpu_processes_listed(&gpu->figures); i++) {
         struct gpu_process *process = &gpu->figures.process[i];
         process->pid = found.process[i].pid;
-        process->own = process->pid == getpid();
+        process->own = is_own(process->pid);
         if (found.process[i].memory != NVML_NO_VALUE)
             process->memory = found.process[i].memory;
         process->load = loads ? load_of(use, uses, process->pid) : NAN;

@@ -243,6 +243,11 @@ static bool start_queue(struct server *server, struct error *err)
         history_start(options->store_path, &server->log, &server->history, &past);
     else if (options->no_store)
         history_refuse(options->no_store, &server->log, &past);
+    if (!history_claim(server->history != NULL, options->store_path,
+                       server->listener.address.sun_path, err)) {
+        json_decref(past.runs);
+        return false;
+    }
     const char *checkpoints = checkpoint_folder(server, &past);
     server->notifier = notifier_start(&server->log, NOTIFY_SECONDS, err);
     bool ok =

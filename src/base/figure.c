@@ -133,6 +133,14 @@ const char *figure_accuracy(struct figure *figure, double value)
     return figure_fixed(figure, value, 3);
 }
 
+const char *figure_accuracy_change(struct figure *figure, double value)
+{
+    if (!isfinite(value))
+        return figure_fixed(figure, value, 3);
+    snprintf(figure->text, sizeof figure->text, "%+.3f", value);
+    return strcmp(figure->text + 1, "0.000") == 0 ? figure->text + 1 : figure->text;
+}
+
 const char *figure_digits(struct figure *figure, double value, int digits)
 {
     if (!isfinite(value))

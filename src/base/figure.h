@@ -30,6 +30,8 @@ const char *figure_whole(struct figure *figure, double value);
 const char *figure_fixed(struct figure *figure, double value, int decimals);
 /* With three of them. */
 const char *figure_accuracy(struct figure *figure, double value);
+/* A difference of accuracies, with its sign: +0.012; 0.000. */
+const char *figure_accuracy_change(struct figure *figure, double value);
 /* At most `digits` that count: 0.1, 0.05, 1e-05. */
 const char *figure_digits(struct figure *figure, double value, int digits);
 /* 1.87x */

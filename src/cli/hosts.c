@@ -42,7 +42,7 @@ static bool read_allocation(struct host_list *list, struct error *err)
 }
 
 /* A job's script, or the shell of salloc; a task of a step has its own host only. */
-static bool is_in_allocation(void)
+bool hosts_are_allocated(void)
 {
     const char *nodes = getenv("SLURM_JOB_NUM_NODES");
     long count;
@@ -54,7 +54,7 @@ static bool take_allocation(struct invocation *invocation, struct error *err)
 {
     struct spec *spec = &invocation->settings.spec;
     struct host_list list;
-    if (!is_in_allocation())
+    if (!hosts_are_allocated())
         return true;
     if (!read_allocation(&list, err) || !give_hosts(spec, &list, err))
         return false;
@@ -66,6 +66,12 @@ static bool take_allocation(struct invocation *invocation, struct error *err)
     return spec->launcher || error_memory(err, "the launcher");
 }
 
+bool hosts_take_job(struct invocation *invocation, struct error *err)
+{
+    return spec_has_hosts(&invocation->settings.spec) || invocation_value(invocation, "hosts") ||
+           take_allocation(invocation, err);
+}
+
 bool hosts_take(struct invocation *invocation, struct error *err)
 {
     struct spec *spec = &invocation->settings.spec;
@@ -73,7 +79,7 @@ bool hosts_take(struct invocation *invocation, struct error *err)
     struct host_list list;
     if (path)
         return host_list_read(path, &list, err) && give_hosts(spec, &list, err);
-    /* None, too, can be what is wanted. */
-    return spec_has_hosts(spec) || invocation_value(invocation, "hosts") ||
-           take_allocation(invocation, err);
+    /* None, too, can be what is wanted; and whether a run to resume goes over hosts only the engine
+     * knows. */
+    return invocation_value(invocation, "resume") || hosts_take_job(invocation, err);
 }

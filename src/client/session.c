@@ -101,7 +101,8 @@ bool session_open(const struct remote *remote, struct client **out, struct error
         return false;
     *err = (struct error)ERROR_INIT;
     store_wait();
-    return client_open(out, SESSION_SECONDS, err) && greet(out, SESSION_SECONDS, &lost, err);
+    return store_check(err) && client_open(out, SESSION_SECONDS, err) &&
+           greet(out, SESSION_SECONDS, &lost, err);
 }
 
 bool session_open_private(const struct remote *remote, struct client **out, struct error *err)

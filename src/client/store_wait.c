@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "base/print.h"
-
+#include "client/peer.h"
+#include "store/lock.h"
 #include "store/place.h"
 #include "store/update.h"
+#include "system/local_socket.h"
 
 /* How often, in percent, a line is written where there is no terminal. */
 #define LINE_PERCENT 25
@@ -40,4 +42,15 @@ void store_wait(void)
     if (path)
         store_update(path, &progress, &ignored);
     free(path);
+}
+
+bool store_check(struct error *err)
+{
+    struct error ignored = ERROR_INIT;
+    struct sockaddr_un address;
+    char *path = peer_of_lock() == 0 ? store_default_path(&ignored) : NULL;
+    const bool ok = !path || !local_socket_address(&address, &ignored) ||
+                    store_check_engine(path, address.sun_path, err);
+    free(path);
+    return ok;
 }

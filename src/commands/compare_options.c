@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "commands/compare_options.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,13 +227,22 @@ static bool take_request(struct invocation *invocation, struct study_request *re
 struct filling {
     struct client *client;
     const char *lists; /* of devices */
+    long train_rows;   /* of all that were filled in; -1: of none yet, 0: they differ */
 };
+
+/* The network and data that the engine takes where none are named. */
+static bool take_names(struct spec *spec, const struct spec *resolved, struct error *err)
+{
+    return (spec->model || spec_set(spec, "model", resolved->model, err)) &&
+           (spec->data || spec_set(spec, "data", resolved->data, err));
+}
 
 /* What the engine fills in, so that runs differ in nothing but what is compared. */
 static bool take_filled(void *context, struct spec *spec, struct error *err)
 {
-    const struct filling *filling = context;
+    struct filling *filling = context;
     struct spec resolved;
+    long rows = 0;
     json_t *result = NULL, *params = spec_given_to_json(spec);
     if (!params)
         return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
@@ -246,7 +256,10 @@ static bool take_filled(void *context, struct spec *spec, struct error *err)
                             json_stringn(filling->lists, strcspn(filling->lists, "; ")));
     spec_init(&resolved);
     bool ok = client_call(filling->client, "check", params, SUBMIT_SECONDS, &result, err) &&
-              spec_from_json(&resolved, result, err) && spec_take_filled(spec, &resolved, err);
+              spec_from_json(&resolved, result, err) && spec_take_filled(spec, &resolved, err) &&
+              take_names(spec, &resolved, err) &&
+              json_get_long(result, "train_rows", 0, LONG_MAX, &rows, err);
+    filling->train_rows = filling->train_rows < 0 || filling->train_rows == rows ? rows : 0;
     spec_free(&resolved);
     json_decref(result);
     return ok;
@@ -279,7 +292,7 @@ bool study_of_options(struct invocation *invocation, struct client *client, stru
         return error_set(err, ERROR_USAGE,
                          "--hosts-counts compares numbers of hosts: name them with --hosts, and "
                          "let nothing else vary");
-    struct filling filling = {client, request.lists};
+    struct filling filling = {client, request.lists, -1};
     request.fill = take_filled;
     request.context = &filling;
     if (!request.lists && !request.settings[0].key) {
@@ -302,6 +315,7 @@ bool study_of_options(struct invocation *invocation, struct client *client, stru
     if (!study_plan(study, &request, err) || !check_divided(client, study, err))
         return false;
     study->created = clock_date();
+    study->train_rows = filling.train_rows > 0 ? filling.train_rows : 0;
     return true;
 }
 

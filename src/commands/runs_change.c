@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "commands/runs_change.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "cli/run_number.h"
 #include "client/session.h"
 #include "commands/runs_repair.h"
@@ -56,21 +58,65 @@ static void wait_until_gone(long run)
     free(path);
 }
 
+/* Is there such a run, and has it ended? */
+static bool check_deletable(struct client *client, long run, struct error *err)
+{
+    static const char *const live[] = {"queued", "running", "paused"};
+    json_t *object = NULL;
+    char status[16];
+    if (!client_call(client, "show", json_pack("{s:I}", "run", (json_int_t)run), SESSION_SECONDS,
+                     &object, err))
+        return false;
+    snprintf(status, sizeof status, "%s", member_text(object, "status"));
+    json_decref(object);
+    for (size_t i = 0; i < sizeof live / sizeof *live; i++)
+        if (strcmp(status, live[i]) == 0)
+            return error_set(err, ERROR_FAILED,
+                             "run %ld is %s: only a run that has ended can be deleted; stop it "
+                             "first",
+                             run, status);
+    return true;
+}
+
+/* All or none. */
+static bool check_all_deletable(struct client *client, const long *runs, int count,
+                                struct error *err)
+{
+    for (int i = 0; i < count; i++)
+        if (!check_deletable(client, runs[i], err))
+            return error_prefix(err, "nothing was deleted");
+    return true;
+}
+
+/* The numbers that `words` name, each once; false: one is none. */
+static bool read_numbers(const char **words, int word_count, long *runs, int *count,
+                         struct error *err)
+{
+    *count = 0;
+    for (int i = 0; i < word_count; i++) {
+        if (!run_number_parse(words[i], &runs[*count], err))
+            return false;
+        int known = 0;
+        while (runs[known] != runs[*count])
+            known++;
+        *count += known == *count;
+    }
+    return true;
+}
+
 static bool delete_runs(struct invocation *invocation, struct error *err)
 {
     long runs[ARGUMENTS_MAX];
-    int count = invocation->argument_count - 1;
+    int count;
     struct client *client;
-    if (!enough(invocation, 2, "RUN...", err))
+    if (!enough(invocation, 2, "RUN...", err) ||
+        !read_numbers(invocation->arguments + 1, invocation->argument_count - 1, runs, &count, err))
         return false;
-    for (int i = 0; i < count; i++)
-        if (!run_number_parse(invocation->arguments[i + 1], &runs[i], err))
-            return false;
     if (count > 1 && !invocation_has(invocation, "yes"))
         return error_set(err, ERROR_USAGE, "to delete %d runs for good takes --yes", count);
     if (!session_open(&invocation->remote, &client, err))
         return false;
-    bool ok = true;
+    bool ok = count == 1 || check_all_deletable(client, runs, count, err);
     for (int i = 0; ok && i < count; i++) {
         ok = change(client, "delete", runs[i], json_object(), err);
         if (ok)

@@ -131,7 +131,7 @@ static bool run(struct invocation *invocation, struct error *err)
 
 static const struct option options[] = {
     {"size", OPTION_VALUE, "COLUMNSxROWS", "of the screen; default 80x24"},
-    {"view", OPTION_VALUE, "VIEW", "dashboard, runs, run, compare, log, settings, device or help"},
+    {"view", OPTION_VALUE, "VIEW", "dashboard, runs, run, compare, log, settings, and others"},
     {"keys", OPTION_VALUE, "KEYS", "pressed before, such as '<Tab>3'"},
     {"replay", OPTION_VALUE, "FILE", "of a recorded session instead of the engine's state"},
     {"at", OPTION_VALUE, "SECONDS", "of that session; default: its end"},

@@ -8,12 +8,14 @@
 #include "base/json.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "cli/hosts.h"
 #include "cli/options.h"
 #include "cli/run_spec.h"
 #include "client/session.h"
 #include "commands/follow.h"
 #include "commands/list.h"
 #include "output/profile.h"
+#include "spec/hosts.h"
 #include "spec/json.h"
 #include "spec/set.h"
 #include "spec/text.h"
@@ -69,13 +71,36 @@ static bool add_job(const struct invocation *invocation, json_t *params)
                json_pack("{s:s, s:s}", "hosts", spec->hosts, "launcher", spec->launcher)) == 0;
 }
 
+/* A run over hosts that is resumed in a Slurm job moves to the job's. What is wrong with the run
+ * says who is asked to resume it. */
+static bool take_job(struct client *client, struct invocation *invocation, long run,
+                     struct error *err)
+{
+    struct error ignored = ERROR_INIT;
+    struct spec spec;
+    json_t *shown = NULL;
+    if (!hosts_are_allocated() ||
+        !client_call(client, "show", json_pack("{s:I}", "run", (json_int_t)run), SESSION_SECONDS,
+                     &shown, &ignored))
+        return true;
+    bool ok = spec_from_json(&spec, json_object_get(shown, "spec"), err);
+    json_decref(shown);
+    if (!ok)
+        return false;
+    ok = !spec_has_hosts(&spec) || hosts_take_job(invocation, err);
+    spec_free(&spec);
+    return ok;
+}
+
 /* *from: the number of the first event that is new. */
-static bool resume(struct client *client, const struct invocation *invocation, long *run,
-                   long *from, struct error *err)
+static bool resume(struct client *client, struct invocation *invocation, long *run, long *from,
+                   struct error *err)
 {
     json_t *result = NULL;
     if (!parse_long(invocation_value(invocation, "resume"), 1, LONG_MAX, run))
         return error_set(err, ERROR_USAGE, "--resume needs the number of a run (see dpartui runs)");
+    if (!take_job(client, invocation, *run, err))
+        return false;
     json_t *params = changed_settings(invocation, err);
     if (!params || json_object_set_new(params, "resume", json_integer(*run)) != 0 ||
         !add_job(invocation, params) ||

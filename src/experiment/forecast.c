@@ -187,20 +187,15 @@ static void make_model(const struct forecast_basis *basis, int count, double bat
     }
 }
 
-static bool refuse(enum predict_lack lack, int count, struct error *err)
+static bool refuse(const struct forecast_basis *basis, enum predict_lack lack, int count,
+                   struct error *err)
 {
-    static const char *const words[] = {
-        [PREDICT_LACKS_ROWS] =
-            "computing was measured with one number of rows per device at most: train on another "
-            "number of devices, too, as with --devices-counts 1,2, or with two batches, as with "
-            "--batch 128,256",
-        [PREDICT_LACKS_SYNC] = "no all-reduce was measured: train on 2 devices, too, as with "
-                               "--devices-counts 1,2, or give --link, such as 450GB/s",
-        [PREDICT_LACKS_WAIT] = "how waiting grows was not measured: train on 1 device, too, as "
-                               "with --devices-counts 1,2",
-        [PREDICT_LACKS_BYTES] =
-            "the runs do not say how many gradients they sum: train the comparison again"};
-    return error_set(err, ERROR_USAGE, "--predict %d: %s", count, words[lack]);
+    const bool cpus = basis->count > 0 && basis->points[0].outcome->cpus > 0;
+    return predict_refuse(lack, count,
+                          forecast_counts_hosts(basis) ? PREDICT_ON_HOSTS
+                          : cpus                       ? PREDICT_ON_CPUS
+                                                       : PREDICT_ON_GPUS,
+                          err);
 }
 
 /* CPU devices that share cores are slower than any that have their own. */
@@ -254,7 +249,7 @@ bool forecast_check(const struct forecast_basis *basis, int count, struct error 
     const int devices = count * devices_of_one(basis);
     const double batch = batch_on(basis, devices);
     if (basis->count == 0)
-        return refuse(PREDICT_LACKS_ROWS, count, err);
+        return refuse(basis, PREDICT_LACKS_ROWS, count, err);
     if (!check_points(basis, count, err))
         return false;
     if (devices > SPEC_MAX_DEVICES || batch < devices)
@@ -265,7 +260,7 @@ bool forecast_check(const struct forecast_basis *basis, int count, struct error 
     make_model(basis, count, batch, &model);
     const enum predict_lack lack = predict_lacks(&model, count, rows_on(batch, devices));
     return lack == PREDICT_LACKS_NOTHING ? check_cores(basis, devices, err)
-                                         : refuse(lack, count, err);
+                                         : refuse(basis, lack, count, err);
 }
 
 static struct spread spread_from(double middle, double low, double high)
@@ -329,7 +324,7 @@ bool forecast_make(const struct forecast_basis *basis, int count, struct forecas
     if (!forecast_check(basis, count, err))
         return false;
     if (!basis->base)
-        return refuse(PREDICT_LACKS_ROWS, count, err);
+        return refuse(basis, PREDICT_LACKS_ROWS, count, err);
     *forecast = (struct forecast){.count = count, .batch = batch_on(basis, devices)};
     make_model(basis, count, forecast->batch, &model);
     const struct predicted_step step =

@@ -32,6 +32,11 @@ static const struct {
                         "small shards, all-gather, narrow linear layers"},
 };
 
+bool loss_is_crowded(const struct outcome *outcome, int cores)
+{
+    return cores > 0 && outcome->threads > cores;
+}
+
 /* Devices times seconds for a row, and what they are spent on. */
 struct cost {
     double whole, compute, sync, wait;
@@ -52,7 +57,7 @@ static void describe_slower_parts(const struct outcome *outcome, const struct ou
                                   int cores, struct loss *losses)
 {
     struct cost now = cost_of(outcome), before = cost_of(base);
-    bool crowded = cores > 0 && outcome->threads > cores;
+    bool crowded = loss_is_crowded(outcome, cores);
     struct loss *loss = &losses[crowded ? CAUSE_CORES : CAUSE_SLOWER];
     loss->share = loss_or_zero((now.compute - before.compute) / now.whole);
     if (crowded)
@@ -72,7 +77,7 @@ static void describe_slower(const struct outcome *outcome, const struct outcome 
 {
     double slower = 1 - outcome->device_rate / base->device_rate;
     double computing = 1 - loss_or_zero(outcome->sync_share) - loss_or_zero(outcome->wait_share);
-    bool crowded = cores > 0 && outcome->threads > cores;
+    bool crowded = loss_is_crowded(outcome, cores);
     struct figure figures[2];
     const char *now = figure_count(&figures[0], outcome->device_rate);
     const char *before = figure_count(&figures[1], base->device_rate);

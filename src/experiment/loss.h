@@ -2,6 +2,7 @@
 #pragma once
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "experiment/outcome.h"
 
@@ -16,6 +17,9 @@ struct loss {
     double share; /* of the time on the most devices */
     char words[240];
 };
+
+/* Have the devices more threads than there are cores? */
+bool loss_is_crowded(const struct outcome *outcome, int cores);
 
 /* What more devices lose against fewer; `cores` of the machine, 0: not known. */
 void losses_of_devices(const struct outcome *outcome, const struct outcome *base, int cores,

@@ -322,3 +322,36 @@ enum predict_lack predict_lacks(const struct predict_model *model, int devices, 
         return PREDICT_LACKS_BYTES;
     return one || several == 2 ? PREDICT_LACKS_NOTHING : PREDICT_LACKS_WAIT;
 }
+
+/* What is measured on 2 devices is not predicted for them. */
+static bool refuse_two(enum predict_lack lack, bool cpus, struct error *err)
+{
+    const char *speed = cpus ? "10GB/s" : "450GB/s";
+    if (lack == PREDICT_LACKS_SYNC)
+        return error_set(err, ERROR_USAGE,
+                         "--predict 2: no all-reduce was measured: give --link, such as %s", speed);
+    return error_set(err, ERROR_USAGE,
+                     "--predict 2: computing was measured with one number of rows per device at "
+                     "most: train two batches on one device and give --link, as with %s --batch "
+                     "128,256 --link %s",
+                     cpus ? "--devices cpu:0 --cpu-threads 1" : "--devices cuda:0", speed);
+}
+
+bool predict_refuse(enum predict_lack lack, int count, enum predict_on on, struct error *err)
+{
+    static const char *const words[] = {
+        [PREDICT_LACKS_ROWS] =
+            "computing was measured with one number of rows per device at most: train on another "
+            "number of devices, too, as with --devices-counts 1,2, or with two batches, as with "
+            "--batch 128,256",
+        [PREDICT_LACKS_SYNC] = "no all-reduce was measured: train on 2 devices, too, as with "
+                               "--devices-counts 1,2, or give --link, such as 450GB/s",
+        [PREDICT_LACKS_WAIT] = "how waiting grows was not measured: train on 1 device, too, as "
+                               "with --devices-counts 1,2",
+        [PREDICT_LACKS_BYTES] =
+            "the runs do not say how many gradients they sum: train the comparison again"};
+    if (count == 2 && on != PREDICT_ON_HOSTS &&
+        (lack == PREDICT_LACKS_ROWS || lack == PREDICT_LACKS_SYNC))
+        return refuse_two(lack, on == PREDICT_ON_CPUS, err);
+    return error_set(err, ERROR_USAGE, "--predict %d: %s", count, words[lack]);
+}

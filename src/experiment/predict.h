@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+
 /*
  * How long a training step would take on a number of devices that was not tried, from steps on
  * numbers that were. Pure; times in seconds.
@@ -66,6 +68,12 @@ enum predict_lack {
     PREDICT_LACKS_WAIT, /* w: neither one device was measured nor two other numbers of them */
     PREDICT_LACKS_BYTES /* a bandwidth says nothing without bytes */
 };
+
+/* What is predicted. */
+enum predict_on { PREDICT_ON_GPUS, PREDICT_ON_CPUS, PREDICT_ON_HOSTS };
+
+/* `err` says what to measure, by which options, before as many can be predicted. Returns false. */
+bool predict_refuse(enum predict_lack lack, int count, enum predict_on on, struct error *err);
 
 /* Needs no times, so a plan can be asked about as well. */
 enum predict_lack predict_lacks(const struct predict_model *model, int devices, double rows);

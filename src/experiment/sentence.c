@@ -32,12 +32,23 @@ __attribute__((format(printf, 4, 5))) static bool append(char *buffer, size_t si
 static bool append_accuracy(const struct outcome *outcome, const struct outcome *base, char *buffer,
                             size_t size, size_t *used)
 {
+    struct figure change;
     if (isfinite(outcome->accuracy_change))
-        return append(buffer, size, used, ", test accuracy %+.3f", outcome->accuracy_change);
+        return append(buffer, size, used, ", test accuracy %s",
+                      figure_accuracy_change(&change, outcome->accuracy_change));
     if (outcome->epochs != base->epochs && isfinite(outcome->epochs) && isfinite(base->epochs))
         return append(buffer, size, used, " (after %.0f epoch%s, not %.0f)", outcome->epochs,
                       plural(outcome->epochs), base->epochs);
     return true;
+}
+
+/* Where this is not named as what limits them. */
+static bool append_crowd(const struct outcome *outcome, int cores, char *buffer, size_t size,
+                         size_t *used)
+{
+    return !loss_is_crowded(outcome, cores) ||
+           append(buffer, size, used, "; the devices share cores: %d threads on %d core%s",
+                  outcome->threads, cores, plural(cores));
 }
 
 /* Less is what everybody hopes for, and a few percent are within what the counters tell. */
@@ -114,7 +125,10 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
             ? append(buffer, size, &used, "; the times of the devices do not say what limits it")
             : append(buffer, size, &used, "; limited by %s%s%s", losses[first].words,
                      second >= 0 ? ", and by " : "", second >= 0 ? losses[second].words : "");
-    room = room && append_network(outcome, buffer, size, &used);
+    room = room &&
+           (first == CAUSE_CORES || second == CAUSE_CORES ||
+            append_crowd(outcome, cores, buffer, size, &used)) &&
+           append_network(outcome, buffer, size, &used);
     if (room && overlap(&base->samples_per_s, &outcome->samples_per_s))
         append(buffer, size, &used,
                "; the ranges of both speeds overlap, so the difference may be chance");

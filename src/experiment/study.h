@@ -57,6 +57,7 @@ struct study {
     int varied_count;              /* of STUDY_SETTINGS, 1 or 2: */
     char varied[STUDY_VARIED][20]; /* which ones, as options are called; the last varies fastest */
     int repeats, cores;
+    long train_rows;   /* of each run; 0: not known, or they differ */
     double target_acc; /* NAN: none */
     double created;    /* seconds since 1970 */
     int variant_count;

@@ -115,20 +115,29 @@ json_t *spec_given_to_json(const struct spec *spec)
     return to_json(spec, is_given);
 }
 
+/* A name or path is one as a JSON string only: 7 is no model. */
+static bool needs_string(const char *key)
+{
+    const struct spec_field *field = spec_find_field(key);
+    return field && (field->kind == FIELD_STRING || field->kind == FIELD_PATH);
+}
+
 /* A JSON value as the text form that spec_set reads; NULL with *err filled for other types. */
 static char *json_text(const char *key, const json_t *value, struct error *err)
 {
+    const bool string = needs_string(key);
     char *text = NULL;
-    if (json_is_string(value))
+    if (json_is_string(value)) {
         text = strdup(json_string_value(value));
-    else if (json_is_integer(value))
+    } else if (json_is_integer(value) && !string) {
         text = text_format("%lld", (long long)json_integer_value(value));
-    else if (json_is_real(value))
+    } else if (json_is_real(value) && !string) {
         text = spec_double_text(json_real_value(value));
-    else if (json_is_boolean(value))
+    } else if (json_is_boolean(value) && !string) {
         text = strdup(json_is_true(value) ? "yes" : "no");
-    else {
-        error_set(err, ERROR_USAGE, "'%s' has a value of the wrong type", key);
+    } else {
+        error_set(err, ERROR_USAGE, "'%s' must be %s", key,
+                  string ? "a string" : "a string, a number or a boolean");
         return NULL;
     }
     return error_if_null(text, err, key);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,18 @@
 #define LOCK_TRIES   10
 #define UPDATE_TRIES 6000
 /* The lock file always has this many bytes, so that it can be read while it is written. */
-#define SIGN_BYTES 64
+#define SIGN_BYTES 256
 
-static const char updating[] = "brings it up to date:";
+static const char updating[] = "brings it up to date:", listens[] = "listens on";
+
+static void write_sign(int fd, const char *what)
+{
+    char text[SIGN_BYTES + 1];
+    snprintf(text, sizeof text, "%-*.*s\n", SIGN_BYTES - 1, SIGN_BYTES - 1, what);
+    /* Only for messages and for who waits: a full disk is no reason to fail here. */
+    if (pwrite(fd, text, SIGN_BYTES, 0) != SIGN_BYTES)
+        errno = 0;
+}
 
 /* The process that has the lock; *percent: how far bringing the store up to date is, -1 unless it
  * is for that.
@@ -59,15 +69,59 @@ static bool try_lock(int fd, const struct store_progress *progress)
 
 void store_lock_sign(int fd, int percent)
 {
-    char what[SIGN_BYTES - 1], text[SIGN_BYTES + 1];
+    char what[SIGN_BYTES];
     if (percent >= 0)
         snprintf(what, sizeof what, "%ld %s %d %%", (long)getpid(), updating, percent);
     else
         snprintf(what, sizeof what, "%ld", (long)getpid());
-    snprintf(text, sizeof text, "%-*s\n", SIGN_BYTES - 1, what);
-    /* Only for messages and for who waits: a full disk is no reason to fail here. */
-    if (pwrite(fd, text, SIGN_BYTES, 0) != SIGN_BYTES)
-        errno = 0;
+    write_sign(fd, what);
+}
+
+static int open_lock(const char *store, int flags)
+{
+    char *path = text_format("%s.lock", store);
+    const int fd = path ? open(path, flags | O_CLOEXEC | O_NOFOLLOW) : -1;
+    free(path);
+    return fd;
+}
+
+void store_lock_say_socket(const char *store, const char *socket)
+{
+    char what[SIGN_BYTES], host[HOST_NAME_MAX + 1] = "";
+    const int fd = open_lock(store, O_WRONLY);
+    if (fd < 0)
+        return;
+    (void)gethostname(host, sizeof host - 1);
+    snprintf(what, sizeof what, "%ld %s %s %s", (long)getpid(), listens, host, socket);
+    write_sign(fd, what);
+    close(fd);
+}
+
+/* `place` is followed by the blanks of the file. */
+static bool is_same_place(char *place, const char *socket)
+{
+    for (size_t length = strlen(place); length > 0 && place[length - 1] == ' ';)
+        place[--length] = '\0';
+    return strcmp(place, socket) == 0;
+}
+
+bool store_check_engine(const char *store, const char *socket, struct error *err)
+{
+    char text[SIGN_BYTES + 1] = "", host[HOST_NAME_MAX + 1] = "", theirs[SIGN_BYTES] = "",
+                           place[SIGN_BYTES] = "";
+    long pid = 0;
+    const int fd = open_lock(store, O_RDONLY);
+    const bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+                        pread(fd, text, SIGN_BYTES, 0) > 0;
+    if (fd >= 0)
+        close(fd);
+    (void)gethostname(host, sizeof host - 1);
+    return !locked || sscanf(text, "%ld listens on %255s %255[^\n]", &pid, theirs, place) != 3 ||
+           strcmp(theirs, host) != 0 || is_same_place(place, socket) ||
+           error_set(err, ERROR_USAGE,
+                     "%s: another engine of yours, process %ld, keeps its runs there; it listens "
+                     "on %s: stop it, or set XDG_RUNTIME_DIR as it was for it",
+                     store, pid, place);
 }
 
 bool store_lock(const char *store, int *fd, struct error *err)
@@ -100,11 +154,9 @@ bool store_lock_showing(const char *store, const struct store_progress *progress
 
 bool store_is_locked(const char *store)
 {
-    char *path = text_format("%s.lock", store);
-    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    const int fd = open_lock(store, O_RDONLY);
     bool has = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (fd >= 0)
         close(fd);
-    free(path);
     return has;
 }

@@ -19,5 +19,10 @@ bool store_lock_showing(const char *store, const struct store_progress *progress
 /* Write down who has the lock. `percent`, unless negative: only while it brings the store up to
  * date, and how far that is, so that others wait for it. */
 void store_lock_sign(int fd, int percent);
+/* An engine that has the lock writes down where it listens. */
+void store_lock_say_socket(const char *store, const char *socket);
+/* False: an engine of this host, which listens elsewhere than at `socket`, has the lock; `err`
+ * names it. */
+bool store_check_engine(const char *store, const char *socket, struct error *err);
 /* Does a process have it? */
 bool store_is_locked(const char *store);

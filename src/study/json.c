@@ -64,11 +64,12 @@ json_t *study_to_json(const struct study *study)
         return NULL;
     }
     study_kind_text(study, kind, sizeof kind);
-    return json_pack("{s:i, s:s, s:s, s:s, s:b, s:i, s:i, s:o, s:f, s:o, s:o}", "format",
+    return json_pack("{s:i, s:s, s:s, s:s, s:b, s:i, s:i, s:I, s:o, s:f, s:o, s:o}", "format",
                      STUDY_FORMAT, "id", study->id, "kind", kind, "scaling",
                      scalings[study->scaling], "lists", study->lists, "repeats", study->repeats,
-                     "cores", study->cores, "target_acc", json_finite(study->target_acc), "created",
-                     study->created, "variants", variants, "runs", entries);
+                     "cores", study->cores, "train_rows", (json_int_t)study->train_rows,
+                     "target_acc", json_finite(study->target_acc), "created", study->created,
+                     "variants", variants, "runs", entries);
 }
 
 /* A member that has to be there. */
@@ -181,6 +182,7 @@ static bool read_head(struct study *study, const json_t *object, struct error *e
         !json_get_bool(object, "lists", &study->lists, err) ||
         !get_int(object, "repeats", 1, STUDY_REPEATS, &study->repeats, err) ||
         !get_int(object, "cores", 1, INT_MAX, &study->cores, err) ||
+        !json_get_long(object, "train_rows", 0, LONG_MAX, &study->train_rows, err) ||
         !json_get_double(object, "target_acc", 0, 1, &study->target_acc, err) ||
         !json_get_double(object, "created", 0, INFINITY, &study->created, err))
         return false;

@@ -94,9 +94,12 @@ static void print_head(const struct study *study)
     const char *model = member_text(spec, "model"), *data = member_text(spec, "data");
     const char *no = "default";
     struct figure title;
-    print("comparison %s: %s; model %s, data %s, %.0f epoch%s, %d repeat%s\n", study->id,
+    char rows[40] = "";
+    if (study->train_rows > 0)
+        snprintf(rows, sizeof rows, " (%ld row%s)", study->train_rows, plural(study->train_rows));
+    print("comparison %s: %s; model %s, data %s%s, %.0f epoch%s, %d repeat%s\n", study->id,
           study_title(study, &title), strcmp(model, "-") == 0 ? no : model,
-          strcmp(data, "-") == 0 ? no : data, member_number(spec, "epochs"),
+          strcmp(data, "-") == 0 ? no : data, rows, member_number(spec, "epochs"),
           plural(member_number(spec, "epochs")), study->repeats, plural(study->repeats));
 }
 

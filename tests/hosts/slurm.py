@@ -97,7 +97,7 @@ class Slurm(hosts_case.Case):
 
     def test_another_job_resumes_it(self):
         """By the engine that the first job has started, if Slurm has left it alone."""
-        job, number = self.batch(*ENDLESS, "--devices", "cpu:0")
+        job, number = self.batch(*DATA, "--epochs", "1000000", "--devices", "cpu:0")
         subprocess.run(["scancel", "--signal=USR1", job], check=True)
         self.wait_status(number, "stopped")
         first = self.good_json("show", str(number))
@@ -121,8 +121,16 @@ class Slurm(hosts_case.Case):
 
     def test_a_run_of_one_host_stays_there(self):
         self.good("train", *SHORT, "--devices", "cpu:0-1", "--strategy", "pipeline")
+        # Nor is Slurm asked for the job's hosts.
+        os.mkdir(self.path("bin"))
+        with open(self.path("bin/scontrol"), "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\nexit 1\n")
+        os.chmod(self.path("bin/scontrol"), 0o755)
+        usual = self.env
+        self.env = dict(usual, PATH=self.path("bin") + ":" + usual["PATH"])
         text = self.allocate(cli.PROGRAM, "train", "--resume", "1", "--epochs", "3")
         self.assertIn("on [cpu:0, cpu:1]", text)
+        self.env = usual
         text = self.allocate(cli.PROGRAM, "train", *SHORT, "--devices", "cpu:0", "--hosts", "")
         self.assertIn("on [cpu:0]", text)
 

@@ -184,6 +184,12 @@ class Changes(hosts_case.Case):
                           str(len(self.losses(run)) + 2))
                 os.remove(path)
 
+    def test_a_launcher_that_ends_late_delays_the_next_part(self):
+        late = 'sh -c "mpirun -n %n --host %H --map-by ppr:1:node --bind-to none %p; sleep 7"'
+        self.good("train", *DATA, *TWO, "--epochs", "1", "--launcher", late)
+        self.good("train", "--resume", "1", "--epochs", "2", "--launcher", "mpirun")
+        self.assertEqual(len(self.losses("1")), 2)
+
     def test_a_paused_run_is_stopped(self):
         run = int(self.start_run(*self.ENDLESS))
         self.ask("pause", run=run)

@@ -427,6 +427,21 @@ class Compare(unittest.TestCase):
         self.assertEqual([run["state"] for run in found["runs"]], ["done"] * 4)
 
     @unittest.skipIf(CORES < 2, "a second CPU device needs a core of its own")
+    def test_the_advice_for_two_devices_can_be_followed(self):
+        asked = [*TINY[:8], "--epochs", "2", "--predict", "2"]
+        advice = self.compare(*asked, status=2).stderr.partition("as with ")[2].split()
+        self.assertIn("--link", advice)
+        self.assertEqual(self.figures(*asked, *advice)["predictions"][0]["count"], 2)
+
+    def test_what_was_left_open_and_shared_cores_are_told(self):
+        text = self.compare("--train-rows", "200", "--test-rows", "40", "--epochs", "1",
+                            "--devices", f"cpu:0-{CORES}", "--devices-counts", f"1,{CORES + 1}",
+                            "--cpu-threads", "1").stdout
+        run = json.loads(self.dpartui("show", "1", "--json").stdout)
+        self.assertIn(f"; model {run['model']}, data {run['data']} (200 rows), 1 epoch,", text)
+        self.assertRegex(text, f"share cores.*{CORES + 1} threads (of .* )?on {CORES} core")
+
+    @unittest.skipIf(CORES < 2, "a second CPU device needs a core of its own")
     def test_two_devices_are_predicted_from_one(self):
         found = self.figures(*TINY, "--devices", "cpu:0", "--cpu-threads", "1", "--batch",
                              "32,64", "--epochs", "3", "--predict", "2", "--link", "5GB/s")
@@ -547,7 +562,7 @@ class Compare(unittest.TestCase):
                               (["--predict", "2", "--lr", "0.1,0.2"], "let nothing else vary"),
                               (["--predict", "2", "--epochs", "1"], "train --epochs 2 or more"),
                               (["--predict", "2", "--epochs", "2", "--devices-counts", "1"],
-                               "train on another number of devices, too"),
+                               "train two batches on one device and give --link"),
                               (["--predict", str(CORES + 1), "--epochs", "2", "--devices-list",
                                 "cpu:0;cpu:0-1", "--cpu-threads", "1"],
                                f"would share {CORES} core"),

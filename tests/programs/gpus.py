@@ -20,6 +20,8 @@ BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 PROGRAM = os.path.join(BUILD, "dpartui")
 ENGINE = os.path.join(BUILD, "dpartui-engine")
 LIBRARY = os.path.join(BUILD, "tests", "fakes", "fake_nvml.so")
+SIMULATED = os.path.join(BUILD, "tests", "simgpu", "engine")
+MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../etc/models")
 PATIENCE = 60.0
 OLD_DRIVER = os.path.join(BUILD, "tests", "fakes", "fake_driver.so")
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1"]
@@ -176,6 +178,43 @@ class Listed(Case):
         self.assertIn("No GPUs: no NVIDIA driver is installed", self.good("devices"))
         self.env["DPARTUI_NVML"] = "none"
         self.assertRegex(self.good("devices"), f"\nNo GPUs: {NO_TRAINING}")
+
+
+@unittest.skipUnless(os.path.exists(SIMULATED), "there is no engine with simulated GPUs")
+class Free(Case):
+    """Runs on free GPUs, in an engine whose GPUs are simulated; the made-up library tells their
+    load."""
+
+    def setUp(self):
+        super().setUp()
+        folder = os.path.join(self.folder, "bin")
+        os.mkdir(folder)
+        self.program = os.path.join(folder, "dpartui")
+        shutil.copy(PROGRAM, self.program)
+        shutil.copy(SIMULATED, os.path.join(folder, "dpartui-engine"))
+        self.env["DPARTUI_MODEL_PATH"] = MODELS
+        self.fake(gpus=3)
+
+    def run_program(self, *arguments):
+        return subprocess.run([self.program, *arguments], env=self.env, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    def test_the_free_ones_are_trained_on(self):
+        self.fake(processes=f"0:{os.getpid()}:61:97")
+        text = self.good("train", *SHORT, "--devices", "free:2")
+        self.assertRegex(text, r"(?m)^free:2: cuda:1 \(.*, cuda:2 \(.*; left out: cuda:0 \(97%, ")
+        self.assertRegex(text, r"(?m) on \[cuda:1, cuda:2\]$")
+        run = json.loads(self.good("show", "1", "--json"))
+        self.assertEqual((run["status"], run["spec"]["devices"]), ("done", "free:2=cuda:1-2"))
+        # What the engine itself has of them does not count.
+        self.good("engine", "stop")
+        self.fake(processes=f"2:0:61:5,1:{os.getpid()}:2:5")
+        self.assertIn(" on [cuda:0, cuda:2]\n", self.good("train", *SHORT, "--devices", "free:2"))
+
+    def test_there_are_too_few(self):
+        done = self.run_program("train", *SHORT, "--devices", "free:4")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("free:4: 4 GPUs asked for, 3 can be used here", done.stderr)
 
 
 class Private:

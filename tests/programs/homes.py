@@ -92,6 +92,26 @@ class Homes(cli.Case):
                 self.as_nobody("engine", "stop")
                 shutil.rmtree(place, ignore_errors=True)
 
+    def test_a_second_engine_with_the_same_runs(self):
+        """Neither it nor a command that would start it; two of them would give the same numbers."""
+        first = dict(self.env)
+        self.good("engine", "start")
+        pid = self.good_json("engine", "status")["pid"]
+        self.env["XDG_RUNTIME_DIR"] = self.path("other")
+        os.mkdir(self.env["XDG_RUNTIME_DIR"], 0o700)
+        said = self.bad(2, "train", *DATA)
+        self.assertRegex(said, f"process {pid}, keeps its runs there; it listens on .*/engine.sock: ")
+        done = subprocess.run([cli.ENGINE], env=self.env, stdin=subprocess.DEVNULL, text=True,
+                              capture_output=True, timeout=cli.PATIENCE, check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(f"process {pid}, keeps its runs there", done.stderr)
+        self.env = first
+        self.good("engine", "stop")
+        self.env = dict(first, XDG_RUNTIME_DIR=self.path("other"))
+        self.good("engine", "start")
+        self.good("engine", "stop")
+        self.env = first
+
     def test_without_a_home_but_with_a_place_for_runs(self):
         for value, said in ((None, "HOME is not"), ("", "HOME '' is not"), ("us", "HOME 'us' is")):
             self.env.pop("HOME", None)

@@ -69,10 +69,13 @@ bool device_exists(int number)
     return number >= 0 && number < the_machine().options.devices;
 }
 
+// As the made-up NVIDIA library writes it: tests/fakes/fake_nvml.c.
 void make_uuid(int number, char *bytes)
 {
-    memcpy(bytes, "simulated GPU  ", 15);
-    bytes[15] = static_cast<char>(number);
+    memset(bytes, 0, 16);
+    bytes[0] = static_cast<char>(number / 10 * 16 + number % 10);
+    bytes[6] = 0x40;
+    bytes[8] = static_cast<char>(0x80);
 }
 } // namespace
 

@@ -41,6 +41,11 @@ SIMULATED_TESTS += %D%/test_simgpu_capture %D%/test_simgpu_races
 
 # Its cuDNN, cuBLASLt and NCCL, by way of the backend's own use of them.
 SIMULATED_TESTS += %D%/test_simgpu_libraries %D%/test_simgpu_nccl
+
+# The engine on simulated GPUs, for tests/programs/gpus.py: no test of its own.
+EXTRA_PROGRAMS += %D%/engine
+CLEANFILES += %D%/engine$(EXEEXT)
+tests/programs/gpus.log: %D%/engine$(EXEEXT)
 endif
 endif
 
@@ -79,6 +84,13 @@ if HAVE_CHECK
 %C%_test_simgpu_libraries_LDADD = $(SIMGPU_LIBS) libspec.a libbase.a \
 	$(CHECK_LIBS) $(JANSSON_LIBS) $(PTHREAD_LIBS)
 %C%_test_simgpu_libraries_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+%C%_engine_CPPFLAGS = $(libserver_a_CPPFLAGS)
+%C%_engine_SOURCES = engine/main.c
+%C%_engine_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS) -Wl,--undefined=simgpu_has_libraries
+%C%_engine_LDADD = libserver.a libstore.a libhosts.a libtrain.a libboard.a libdevice.a libcpu.a \
+	$(SIMGPU_LIBS) libplan.a libnet.a libfetch.a libdata.a libspec.a libbase.a $(DNNL_LIBS) \
+	$(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(CURL_LIBS) $(CRYPTO_LIBS) $(DATA_LIBS) $(SQLITE_LIBS) \
+	$(PTHREAD_LIBS)
 %C%_test_simgpu_nccl_SOURCES = %D%/test_simgpu_nccl.c
 %C%_test_simgpu_nccl_LDADD = $(%C%_test_simgpu_libraries_LDADD)
 %C%_test_simgpu_nccl_LDFLAGS = $(%C%_test_simgpu_libraries_LDFLAGS)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """A new user's way through the workbench, with a real engine: by the key bar and the help page alone.
 
-A key may be pressed only when the screen names it for what the user wants: in the key bar, else on
-the help page, which the key bar names in turn. The screens on the way are printed, to be read.
+A key that does something may be pressed only when the screen names it for what the user wants: in the
+key bar, else on the help page, which the key bar names in turn; arrows, what is typed into a field and
+Enter after it are taken for granted. The screens on the way are printed, to be read.
 """
 import os
 import re

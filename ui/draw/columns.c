@@ -17,8 +17,12 @@ static bool refuse(const char *word, int length, struct error *err)
     struct text all = TEXT_INIT;
     for (int i = 0; i < RUN_COLUMNS; i++)
         text_printf(&all, "%s%s", i > 0 ? ", " : "", names[i]);
-    error_set(err, ERROR_USAGE, "columns: '%.*s' is none of default; %s", length < 40 ? length : 40,
-              word, text_cstr(&all) ? all.data : "those in the manual");
+    const char *choices = text_cstr(&all) ? all.data : "the names in the manual";
+    if (length == 0)
+        error_set(err, ERROR_USAGE, "columns is empty: give 'default' or some of %s", choices);
+    else
+        error_set(err, ERROR_USAGE, "columns: '%.*s' is neither 'default' alone nor one of %s",
+                  length < 40 ? length : 40, word, choices);
     text_free(&all);
     return false;
 }

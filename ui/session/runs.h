@@ -13,7 +13,7 @@ struct ui;
 /* Which run keys are about. */
 
 /* Of the marked runs the chart shows the UI_MARKS_DRAWN first ones. UI_MARKS are more than an
- * answer to `runs` has room for. */
+ * answer to `runs` has room for, and as many as the engine's `checkpoints` takes. */
 enum { UI_MARKS = 2048, UI_MARKS_DRAWN = 8 };
 bool ui_is_marked(const struct ui *ui, long run);
 /* Mark a run, unless there are UI_MARKS, or take its mark away. */

@@ -46,7 +46,7 @@ static const struct {
 enum {
     FIRSTS = sizeof firsts / sizeof firsts[0],
     MARKS = sizeof marks / sizeof marks[0],
-    LINES_MOST = ACTION_ENTRIES + FIRSTS + MARKS + 10,
+    LINES_MOST = ACTION_ENTRIES + FIRSTS + MARKS + 12,
 };
 
 /* A heading, or what the number is of. */
@@ -65,6 +65,8 @@ static const struct {
     {"Runs", CONTEXT_RUNS | CONTEXT_RUN_LIST | CONTEXT_RUN | CONTEXT_COMPARE | CONTEXT_LOG |
                  CONTEXT_COLUMNS},
     {"Chart", CONTEXT_DASHBOARD},
+    {"Confusion", CONTEXT_CONFUSION},
+    {"Hosts", CONTEXT_HOSTS},
     {"Everywhere", CONTEXT_VIEWS},
     {"Questions and typed values", CONTEXT_QUESTION | CONTEXT_PROMPT | CONTEXT_PALETTE},
 };

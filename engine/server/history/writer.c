@@ -14,6 +14,7 @@
 #include "engine/server/history/open.h"
 #include "engine/server/history/store.h"
 #include "store/kept_epochs.h"
+#include "store/lock.h"
 #include "store/read.h"
 #include "store/store.h"
 #include "store/write.h"
@@ -334,6 +335,13 @@ void history_refuse(const char *reason, struct engine_log *log, struct stored_ru
     engine_log(log, MESSAGE_ERROR, 0, "%s; the runs of this engine are lost when it ends", reason);
     snprintf(past->notice, sizeof past->notice, "this run is not kept, nor are checkpoints: %s",
              reason);
+}
+
+bool history_claim(bool own, const char *path, const char *socket, struct error *err)
+{
+    if (own)
+        store_lock_say_socket(path, socket);
+    return own || !path || store_check_engine(path, socket, err);
 }
 
 void history_start(const char *path, struct engine_log *log, struct history **out,

@@ -6,12 +6,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "system/shell.h"
@@ -151,11 +153,22 @@ static void reap(pid_t pid, double end, int *status)
         poll(NULL, 0, LOOK_MS);
 }
 
+/* With enough of the command to know it by. */
+static void warn(struct engine_log *log, long run, const char *command, const char *what,
+                 const char *why)
+{
+    char shown[81];
+    snprintf(shown, sizeof shown, "%s", command);
+    utf8_trim(shown);
+    engine_log(log, MESSAGE_WARNING, run, "run %ld: notify '%s' %s%s", run, shown, what, why);
+}
+
 static void complain(struct notifier *notifier, const struct notice *notice, bool ended, int status,
                      char *output)
 {
     struct text text = TEXT_INIT;
     output[strcspn(output, "\n")] = '\0';
+    utf8_trim(output);
     if (!ended)
         text_printf(&text, "has not ended within %g s and was killed", notifier->limit_s);
     else if (WIFSIGNALED(status))
@@ -165,8 +178,7 @@ static void complain(struct notifier *notifier, const struct notice *notice, boo
     if (*output)
         text_printf(&text, ": %s", output);
     const char *what = text_cstr(&text);
-    engine_log(notifier->log, MESSAGE_WARNING, notice->run, "run %ld: notify '%.80s' %s",
-               notice->run, notice->command, what ? what : "failed");
+    warn(notifier->log, notice->run, notice->command, what ? what : "failed", "");
     text_free(&text);
 }
 
@@ -177,9 +189,7 @@ static void run_command(struct notifier *notifier, const struct notice *notice, 
     pid_t pid = 0;
     int failure = start(notice, &fd, &pid);
     if (failure) {
-        engine_log(notifier->log, MESSAGE_WARNING, notice->run,
-                   "run %ld: notify '%.80s' cannot be started: %s", notice->run, notice->command,
-                   strerror(failure));
+        warn(notifier->log, notice->run, notice->command, "cannot be started: ", strerror(failure));
         return;
     }
     bool ended = ends_before(pid, fd, end, output);
@@ -255,9 +265,7 @@ void notifier_end(struct notifier *notifier)
     pthread_join(notifier->thread, NULL);
     for (struct notice *next, *notice = notifier->first; notice; notice = next) {
         next = notice->next;
-        engine_log(notifier->log, MESSAGE_WARNING, notice->run,
-                   "run %ld: notify '%.80s' was left out, as the engine ends", notice->run,
-                   notice->command);
+        warn(notifier->log, notice->run, notice->command, "was left out, as the engine ends", "");
         free_notice(notice);
     }
     pthread_cond_destroy(&notifier->wake);
@@ -322,8 +330,8 @@ void notifier_post(struct notifier *notifier, const char *command, long run, con
     pthread_mutex_unlock(&notifier->lock);
     if (ok)
         return;
-    engine_log(notifier->log, MESSAGE_WARNING, run, "run %ld: notify '%.80s' was left out: %s", run,
-               command, notice ? "too many wait" : "memory ran out");
+    warn(notifier->log, run, command,
+         "was left out: ", notice ? "too many wait" : "memory ran out");
     if (notice)
         free_notice(notice);
 }

@@ -9,13 +9,14 @@
 #include "base/deadline.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "engine/hosts/train.h"
 #include "engine/server/queue/events.h"
 #include "engine/server/record/restore.h"
 #include "engine/train/checkpoint/checkpoint.h"
 #include "spec/likeness.h"
 
 /* How long a run that has ended may take to be cleared away before it is not resumed. */
-static const double CLEARING_S = 5;
+static const double CLEARING_S = HOSTS_CLEARING_S;
 
 char *queue_checkpoint_folder(const struct queue *queue, long number)
 {

@@ -464,7 +464,7 @@ complete -c dpartui -n "__dpartui_command 'engine'" -s h -l help -d 'show this h
 complete -c dpartui -n "__dpartui_command 'engine'" -l version -d 'show the version'
 complete -c dpartui -n "__dpartui_argument 'engine' 1 --host" -f -k -a "(__dpartui_offer '' '' '' 'start' 'stop' 'status' 'dial')"
 complete -c dpartui -n "__dpartui_command 'screen'" -l size -x -d 'of the screen; default 80x24'
-complete -c dpartui -n "__dpartui_command 'screen'" -l view -x -a "(__dpartui_offer '' '' '' 'dashboard' 'runs' 'run' 'confusion' 'differences' 'compare' 'log' 'settings' 'hosts' 'columns' 'device' 'help')" -d 'dashboard, runs, run, compare, log, settings, device or help'
+complete -c dpartui -n "__dpartui_command 'screen'" -l view -x -a "(__dpartui_offer '' '' '' 'dashboard' 'runs' 'run' 'confusion' 'differences' 'compare' 'log' 'settings' 'hosts' 'columns' 'device' 'help')" -d 'dashboard, runs, run, compare, log, settings, and others'
 complete -c dpartui -n "__dpartui_command 'screen'" -l keys -x -d 'pressed before, such as \'<Tab>3\''
 complete -c dpartui -n "__dpartui_command 'screen'" -l replay -x -a "(__dpartui_offer '' '*' '')" -d 'of a recorded session instead of the engine\'s state'
 complete -c dpartui -n "__dpartui_command 'screen'" -l at -x -d 'of that session; default: its end'

@@ -149,6 +149,13 @@ START_TEST(gpus_have_counters_of_their_own)
     ck_assert(isnan(energy_meter_end(meter)));
     ck_assert(energy_meter_close(meter));
     fake->lost = -1;
+    /* A GPU that is there twice has one counter. */
+    const struct device_id twice[] = {gpus[0], gpus[0]};
+    meter = open_meter(twice, 2);
+    energy_meter_begin(meter);
+    fake->millijoules += 250;
+    ck_assert_double_eq_tol(energy_meter_end(meter), 0.25, 1e-9);
+    ck_assert(energy_meter_close(meter));
     ck_assert_int_eq(fake->open, 0);
     fake_unload();
     fake = NULL;

@@ -2,8 +2,10 @@
 /* The processes on GPUs, as the made-up library and this machine's /proc tell them. */
 #include <math.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/nvml/library.h"
@@ -57,6 +59,35 @@ static void put(int gpu, unsigned pid, unsigned long long gib, unsigned percent)
     fake->process[fake->processes++] =
         (struct fake_process){gpu, pid, gib == NVML_NO_VALUE ? NVML_NO_VALUE : gib << 30, percent};
 }
+
+/* As dpartui-rank is a child of a launcher that the engine has started. */
+START_TEST(what_this_process_has_started_is_its_own)
+{
+    const struct gpu_figures *gpu = &scan.gpu[0].figures;
+    int line[2];
+    pid_t grandchild = 0;
+    ck_assert_int_eq(pipe(line), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        grandchild = fork();
+        if (grandchild > 0)
+            (void)!write(line[1], &grandchild, sizeof grandchild);
+        pause();
+    }
+    ck_assert_int_eq(read(line[0], &grandchild, sizeof grandchild), sizeof grandchild);
+    put(0, (unsigned)grandchild, 3, 0);
+    put(0, (unsigned)getppid(), 2, 0);
+    read_first();
+    const bool own = gpu->process[0].own, other = gpu->process[1].own;
+    kill(grandchild, SIGKILL);
+    kill(child, SIGKILL);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    close(line[0]);
+    close(line[1]);
+    ck_assert(own);
+    ck_assert(!other);
+}
+END_TEST
 
 START_TEST(who_uses_a_gpu)
 {
@@ -157,6 +188,7 @@ Suite *nvml_processes_suite(void)
     TCase *tests = tcase_create("processes");
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, who_uses_a_gpu);
+    tcase_add_test(tests, what_this_process_has_started_is_its_own);
     tcase_add_test(tests, more_than_are_listed);
     tcase_add_test(tests, a_driver_that_does_not_tell);
     tcase_add_test(tests, a_process_is_looked_up_once);

@@ -192,8 +192,10 @@ START_TEST(checkpoints_are_measured)
     refuse(client, "checkpoints", NULL, ERROR_USAGE);
     json_t *many = json_array();
     for (int i = 0; i < 2049; i++)
-        json_array_append_new(many, json_integer(i));
+        json_array_append_new(many, json_integer(i + 1));
     refuse_saying(client, "checkpoints", json_pack("{s:o}", "runs", many), "at most 2048");
+    refuse_saying(client, "checkpoints", json_pack("{s:[i,i]}", "runs", 1, 1), "has 1 twice");
+    refuse_saying(client, "checkpoints", json_pack("{s:[i,s]}", "runs", 1, "2"), "runs[1] must be");
     client_close(client);
 }
 END_TEST

@@ -197,6 +197,10 @@ END_TEST
 START_TEST(figures_are_short)
 {
     struct figure text;
+    ck_assert_str_eq(figure_accuracy_change(&text, -0.0004), "0.000");
+    ck_assert_str_eq(figure_accuracy_change(&text, -0.0006), "-0.001");
+    ck_assert_str_eq(figure_accuracy_change(&text, 0.25), "+0.250");
+    ck_assert_str_eq(figure_accuracy_change(&text, NAN), "-");
     ck_assert_str_eq(figure_bytes(&text, 0), "0 B");
     ck_assert_str_eq(figure_bytes(&text, 1023), "1023 B");
     ck_assert_str_eq(figure_bytes(&text, 18.4 * 1073741824), "18.4 GiB");

@@ -263,7 +263,12 @@ START_TEST(what_cannot_be_foreseen_is_refused)
         struct study_request request;
         const char *counts, *said;
     } cases[] = {
-        {{.counts = "1"}, "2", "train on another number of devices, too"},
+        {{.counts = "1"}, "4", "train on another number of devices, too"},
+        {{.counts = "1,2"}, "2", "--devices cpu:0 --cpu-threads 1 --batch 128,256 --link 10GB/s"},
+        {{.lists = "cuda:0"}, "2", "--devices cuda:0 --batch 128,256 --link 450GB/s"},
+        {{.counts = "1", .scaling = SCALING_WEAK},
+         "2",
+         "was measured: give --link, such as 10GB/s"},
         {{.counts = "2,4", .scaling = SCALING_WEAK}, "8", NULL},
         {{.counts = "2", .scaling = SCALING_WEAK}, "8", "train on 1 device, too"},
         {{.counts = "1", .scaling = SCALING_WEAK}, "8", "or give --link"},

@@ -201,7 +201,7 @@ START_TEST(a_failed_strategy_leaves_the_other)
     ck_assert(study_tabulate(&at.study, runs, &table, &at.err));
     ck_assert_str_eq(sentence_of_study(&table, text, sizeof text),
                      "2 devices as a pipeline are 1.25 times as fast as 1, 63% efficient, test "
-                     "accuracy +0.000; limited by devices that wait for each other (36% of their "
+                     "accuracy 0.000; limited by devices that wait for each other (36% of their "
                      "time: the pipeline fills and empties, unequal stages, or other work on the "
                      "cores)");
     ck_assert_str_eq(sentence_of_shares(&table.rows[2].outcome, text, sizeof text),

@@ -214,13 +214,14 @@ START_TEST(the_sentence_names_what_limits)
         int cores;
         const char *said;
     } cases[] = {
-        {5.2, 0.01, 0.02, 100, 8, "96% efficient, test accuracy +0.000; nothing limits"},
+        {5.2, 0.01, 0.02, 100, 8, "96% efficient, test accuracy 0.000; nothing limits"},
         {8, 0.38, 0.02, 98, 8, "all-reduce (38% of the devices' time"},
         {8, 0.02, 0.36, 99, 8, "devices that wait for each other (36% of their time"},
         {8, 0.02, 0.02, 65, 8, "small batches per device (128 rows, not 256"},
         {8, 0.02, 0.02, 65, 1, "devices that share cores (2 threads of 2 CPU devices on 1 core"},
         {8, 0.22, 0.02, 80, 8, ", and by small batches per device"},
         {8, 0, 0, 100, 8, "do not say what limits it"},
+        {8, 0.38, 0.02, 98, 1, "; the devices share cores: 2 threads on 1 core"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at.spec.cpu_threads = 1;

@@ -242,7 +242,7 @@ static const struct {
     {"screen = { palette = \"pink\"; };", "1: screen.palette: palette 'pink' is none of default, "
                                           "colour-blind"},
     {"screen = { columns = [\"run\", \"speed\"]; };",
-     "1: screen.columns: columns: 'speed' is none of default; run, model, data,"},
+     "1: screen.columns: columns: 'speed' is neither 'default' alone nor one of run,"},
     {"screen = { columns = [1, 2]; };", "1: screen.columns: wants words in quotes"},
     {"screen = { columns = 7; };", "1: screen.columns: wants an array of words in quotes"},
     {"screen = { mouse = \"yes\"; };", "1: screen.mouse: wants true or false"},

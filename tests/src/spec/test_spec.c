@@ -395,6 +395,8 @@ START_TEST(json_from_outside)
         "{\"batch\":1.5}",
         "{\"nonsense\":1}",
         "{\"model\":{}}",
+        "{\"model\":7}",
+        "{\"save\":true}",
         "{\"devices\":\"gpu\"}",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

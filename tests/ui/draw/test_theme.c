@@ -250,12 +250,14 @@ START_TEST(preferences_are_words)
     ck_assert(run_columns_have(&preferences.columns, RUN_COLUMN_TEST_ACC));
     ck_assert(!run_columns_have(&preferences.columns, RUN_COLUMN_MODEL));
     ck_assert(!preferences_set(&preferences, "columns", "run,modell", &err));
-    ck_assert_str_eq(err.text, "columns: 'modell' is none of default; run, model, data, rows, "
-                               "devices, batch, lr, epochs, acc, best, s/epoch, samples/s, "
-                               "speed-up, J/epoch, samples/J, status, started, split, sync, note");
+    ck_assert_str_eq(
+        err.text, "columns: 'modell' is neither 'default' alone nor one of run, model, data, rows, "
+                  "devices, batch, lr, epochs, acc, best, s/epoch, samples/s, "
+                  "speed-up, J/epoch, samples/J, status, started, split, sync, note");
     ck_assert(!preferences_set(&preferences, "columns", "run,note,run", &err));
     ck_assert_str_eq(err.text, "columns: 'run' is there twice");
     ck_assert(!preferences_set(&preferences, "columns", " ,", &err));
+    ck_assert_ptr_nonnull(strstr(err.text, "columns is empty: give 'default' or some of run, "));
     ck_assert_str_eq(preferences_get(&preferences, "columns"), "note,run,s/epoch,acc");
     run_columns_add(&preferences.columns, RUN_COLUMN_SPEED);
     run_columns_add(&preferences.columns, RUN_COLUMN_NUMBER);

@@ -49,10 +49,7 @@ static const char *change_text(struct figure *figure, const struct series *serie
 {
     if (series->base >= 0 && row == &series->rows[series->base])
         return "base";
-    if (!isfinite(row->outcome.accuracy_change))
-        return figure_fixed(figure, NAN, 0);
-    snprintf(figure->text, sizeof figure->text, "%+.3f", row->outcome.accuracy_change);
-    return figure->text;
+    return figure_accuracy_change(figure, row->outcome.accuracy_change);
 }
 
 static const char *target_text(struct figure *figure, const struct outcome *outcome)

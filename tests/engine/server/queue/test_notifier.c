@@ -151,6 +151,27 @@ START_TEST(a_command_that_fails_says_why)
 }
 END_TEST
 
+/* A command, and a line that it prints, which are cut at a character. */
+START_TEST(what_is_cut_is_cut_at_a_character)
+{
+    char command[200] = ": ", line[250] = "";
+    const size_t quoted = 79;
+    memset(command + 2, 'x', quoted - 2);
+    strcpy(command + quoted, "\u00e9; cat line; exit 3");
+    memset(line, 'y', 198);
+    strcpy(line + 198, "\u00e9\n");
+    FILE *file = fopen("line", "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(fputs(line, file), 0);
+    ck_assert_int_eq(fclose(file), 0);
+    post(command, "done", "");
+    finish();
+    char *expected = format("run 7: notify '%.79s' ended with status 3: %.198s", command, line);
+    ck_assert_str_eq(message(), expected);
+    free(expected);
+}
+END_TEST
+
 START_TEST(a_command_that_is_killed)
 {
     post("kill -9 $$", "done", "");
@@ -254,6 +275,7 @@ int main(void)
     tcase_add_test(tc, what_is_no_command_or_no_news);
     tcase_add_test(tc, a_command_that_is_missing);
     tcase_add_test(tc, a_command_that_fails_says_why);
+    tcase_add_test(tc, what_is_cut_is_cut_at_a_character);
     tcase_add_test(tc, a_command_that_is_killed);
     tcase_add_test(tc, a_command_that_hangs_is_killed_with_all_it_started);
     tcase_add_test(tc, an_engine_that_ends_does_not_wait_for_ever);
