@@ -179,13 +179,6 @@ static const float *weights_between(const struct winograd *job, int in_block, in
     return job->weights + block * TAPS * SQUARE;
 }
 
-static TARGET const float *turn_weights(const float *w, float *turned)
-{
-    for (int tap = 0; tap < TAPS; tap++)
-        transpose_square(w + tap * SQUARE, turned + (TAPS - 1 - tap) * SQUARE);
-    return turned;
-}
-
 static TARGET void weights(const struct winograd *job, int in_block, int out_block, int vectors,
                            float *u, size_t stride)
 {
@@ -194,8 +187,9 @@ static TARGET void weights(const struct winograd *job, int in_block, int out_blo
         const float *w = weights_between(job, in_block, out_block + g);
         /* Nine taps at a time are no order that the processor sees by itself. */
         const float *next = weights_between(job, in_block + 1, out_block + g);
-        if (job->turned)
-            w = turn_weights(w, turned);
+        for (int tap = 0; tap < TAPS && job->turned; tap++)
+            transpose_square(w + tap * SQUARE, turned + (TAPS - 1 - tap) * SQUARE);
+        w = job->turned ? turned : w;
         for (int k = 0; k < LANES; k++) {
             vector tap[TAPS];
             if (k * LANES % LINE == 0)
