@@ -123,6 +123,7 @@ struct plan_request {
     bool profile;                    /* keep what plan_profile reports */
     bool predictions;                /* EVAL: passes give batch_result.predicted */
     int slots; /* of a stage, TRAIN: how many micro-batches may be between forward and backward */
+    int batch_rows; /* of a stage, TRAIN: of the mini-batch; 0: leave nothing to plan_finish */
 };
 
 /* What a step of a pass belongs to: an operation of the network, or what is before and after
@@ -326,6 +327,12 @@ struct backend {
                          struct error *err);
     bool (*plan_backward)(struct device *device, struct plan *plan, const struct batch *batch,
                           const struct micro_batch *micro, struct error *err);
+    /*
+     * After the last plan_backward of a mini-batch, on its plan: gradients that take less time for
+     * all micro-batches at once, which no other stage waits for. *any: there were some. NULL: there
+     * never are.
+     */
+    bool (*plan_finish)(struct device *device, struct plan *plan, bool *any, struct error *err);
     /* Bytes of one row at the stage's input, or at its output; 0 where there is no end. */
     size_t (*stage_row)(const struct replica *replica, bool output);
     /*

@@ -27,9 +27,9 @@ static double busy_of(const struct timeline *timeline, size_t stage)
     const json_t *object = json_array_get(timeline->list, stage);
     const double passes = timeline->micro_batches * (member_positive(object, "forward_s") +
                                                      member_positive(object, "backward_s"));
-    double from = 0, to = 0;
-    timeline_pass(timeline, stage, TIMELINE_UPDATE, 0, &from, &to);
-    const double busy = passes + fmax(0, to - from);
+    double from, to, busy = passes;
+    for (size_t i = 0; timeline_pass(timeline, stage, TIMELINE_UPDATE, i, &from, &to); i++)
+        busy += fmax(0, to - from);
     return timeline->seconds > 0 ? fmin(1, busy / timeline->seconds) : 0;
 }
 

@@ -47,7 +47,8 @@ def pipeline(micro_batches):
 def bubble(event):
     """Share of the step in which a stage has nothing to do, on the mean over the stages."""
     busy = [event["micro_batches"] * (stage["forward_s"] + stage["backward_s"]) +
-            (stage["update"][1] - stage["update"][0]) / 1e6 for stage in event["stages"]]
+            sum(stage["update"][1::2]) / 1e6 - sum(stage["update"][::2]) / 1e6
+            for stage in event["stages"]]
     return 1 - sum(busy) / len(busy) / event["seconds"]
 
 

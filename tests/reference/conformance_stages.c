@@ -26,6 +26,8 @@ static const struct {
 struct line {
     const struct trial *trial;
     int stages;
+    int batch_rows; /* of plan_request; 0: nothing is left to plan_finish */
+    bool finished;  /* something was */
     struct net_stage stage[MOST_STAGES];
     struct rig rig[MOST_STAGES];
     struct plan *plan[MOST_STAGES][ROWS + 1]; /* by rows */
@@ -56,8 +58,10 @@ static void open_stage(struct line *line, const struct trial_device *device, int
               rig->backend->replica_import(rig->device, rig->replica, &line->trial->weights, &err);
     ck_assert_msg(ok, "%s", err.text);
     for (int i = 0; i < MICRO_BATCHES; i++) {
-        const struct plan_request plan = {
-            .mode = PLAN_TRAIN, .rows = micro_rows[i], .slots = SLOTS};
+        const struct plan_request plan = {.mode = PLAN_TRAIN,
+                                          .rows = micro_rows[i],
+                                          .batch_rows = line->batch_rows,
+                                          .slots = SLOTS};
         if (!line->plan[s][micro_rows[i]])
             line->plan[s][micro_rows[i]] = rig_plan(rig, &plan);
     }
@@ -96,10 +100,10 @@ static void connect(struct line *line, int s)
 
 /* Cut evenly into `stages`; false: there are not as many places. */
 static bool line_open(struct line *line, const struct trial *trial,
-                      const struct trial_device *device, int stages)
+                      const struct trial_device *device, int stages, int batch_rows)
 {
     int cuts[512], ends[MOST_STAGES];
-    *line = (struct line){.trial = trial, .stages = stages};
+    *line = (struct line){.trial = trial, .stages = stages, .batch_rows = batch_rows};
     ck_assert_int_lt(trial->net->op_count, 512);
     const int count = net_cuts(trial->net, cuts);
     if (count < stages - 1)
@@ -159,6 +163,19 @@ static void run_pass(struct line *line, int s, int micro_batch, bool backward, s
     ck_assert_msg(rig->backend->plan_logits(rig->device, plan, logits, &err), "%s", err.text);
 }
 
+/* What the last backward pass of a stage has left. */
+static void run_finish(struct line *line, int s)
+{
+    struct error err = ERROR_INIT;
+    const struct rig *rig = &line->rig[s];
+    struct plan *plan = line->plan[s][micro_rows[MICRO_BATCHES - 1]];
+    bool any = false;
+    ck_assert_msg(!rig->backend->plan_finish ||
+                      rig->backend->plan_finish(rig->device, plan, &any, &err),
+                  "%s", err.text);
+    line->finished = line->finished || any;
+}
+
 static void line_run(struct line *line, struct outcome *out)
 {
     struct error err = ERROR_INIT;
@@ -169,6 +186,7 @@ static void line_run(struct line *line, struct outcome *out)
                      passes[i].backward, out);
     for (int s = 0; s < line->stages; s++) {
         const struct rig *rig = &line->rig[s];
+        run_finish(line, s);
         bool ok =
             rig->backend->values_export(rig->device, rig->replica, ARENA_GRADS, out->grads, &err) &&
             rig->backend->replica_export(rig->device, rig->replica, &out->after, &err);
@@ -250,13 +268,13 @@ static void run_whole(const struct trial *trial, const struct trial_device *devi
 
 /* False: the network cannot be cut into so many. */
 static bool compare(const struct trial *trial, const struct trial_device *device, int stages,
-                    double tolerance, const char *what)
+                    int batch_rows, double tolerance, const char *what)
 {
     struct line line;
     struct outcome got, expected;
     char text[64];
-    snprintf(text, sizeof text, "%s in %d stages", what, stages);
-    if (!line_open(&line, trial, device, stages))
+    snprintf(text, sizeof text, "%s in %d stages of %d rows", what, stages, batch_rows);
+    if (!line_open(&line, trial, device, stages, batch_rows))
         return false;
     run_whole(trial, device, &expected);
     /* Twice: nothing of a mini-batch is left for the next. */
@@ -271,6 +289,8 @@ static bool compare(const struct trial *trial, const struct trial_device *device
     outcome_compare(trial, &got, &expected, PLAN_TRAIN, tolerance, text);
     outcome_free(&got);
     outcome_free(&expected);
+    ck_assert(!line.finished || batch_rows > 0);
+    ck_assert(line.finished || batch_rows == 0 || strcmp(what, "resnet18") != 0);
     line_close(&line);
     return true;
 }
@@ -279,8 +299,11 @@ void conform_stages(const struct trial_device *device, int net)
 {
     struct trial trial;
     conformance_net_make(&trial, net, ROWS);
-    for (int stages = 1; stages <= 3; stages++)
-        compare(&trial, device, stages, 2e-4, "a network of the cases");
+    for (int stages = 1; stages <= 3; stages++) {
+        compare(&trial, device, stages, 0, 2e-4, "a network of the cases");
+        if (device->backend->plan_finish)
+            compare(&trial, device, stages, ROWS, 2e-4, "a network of the cases");
+    }
     trial_free(&trial);
 }
 
@@ -298,7 +321,7 @@ void conform_stage_slopes(const struct trial_device *device, int net)
     struct line line;
     struct outcome got;
     conformance_net_make(&trial, net, ROWS);
-    if (!has_batchnorm(trial.net) && line_open(&line, &trial, device, 2)) {
+    if (!has_batchnorm(trial.net) && line_open(&line, &trial, device, 2, ROWS)) {
         line_run(&line, &got);
         conform_slopes_of(&trial, got.grads, "a network in 2 stages");
         outcome_free(&got);
@@ -313,8 +336,9 @@ void conform_model_stages(const struct trial_device *device, const char *model,
     struct trial trial;
     trial_make_shipped(&trial, model, input, ROWS, 5);
     for (int stages = 1; stages <= MOST_STAGES; stages++)
-        ck_assert(compare(&trial, device, stages, 5e-4, model) ||
-                  (strcmp(model, "linear") == 0 && stages > 1));
+        for (int rows = 0; rows <= (device->backend->plan_finish ? ROWS : 0); rows += ROWS)
+            ck_assert(compare(&trial, device, stages, rows, 5e-4, model) ||
+                      (strcmp(model, "linear") == 0 && stages > 1));
     trial_free(&trial);
 }
 
@@ -331,7 +355,7 @@ void conform_evaluation_stages(const struct trial_device *device, const char *mo
     const struct batch batch = {
         .data = &trial.data, .index = trial.index, .rows = ROWS, .global_rows = ROWS};
     trial_run(&trial, device, PLAN_EVAL, &expected);
-    ck_assert(line_open(&line, &trial, device, 3));
+    ck_assert(line_open(&line, &trial, device, 3, 0));
     for (int s = 0; s < line.stages; s++) {
         const struct rig *rig = &line.rig[s];
         const struct plan_request request = {

@@ -130,6 +130,7 @@ const struct backend cpu_backend = {
     .plan_run = cpu_plan_run,
     .plan_forward = cpu_plan_forward,
     .plan_backward = cpu_plan_backward,
+    .plan_finish = cpu_plan_finish,
     .stage_row = cpu_stage_row,
     .plan_profile = cpu_plan_profile,
     .plan_logits = cpu_plan_logits,

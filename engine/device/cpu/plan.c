@@ -218,8 +218,15 @@ bool cpu_plan_forward(struct device *device, struct plan *plan, const struct bat
 bool cpu_plan_backward(struct device *device, struct plan *plan, const struct batch *batch,
                        const struct micro_batch *micro, struct error *err)
 {
-    return run_micro(device, plan, batch, micro, plan->core.forward_steps, plan->core.step_count,
-                     err);
+    return run_micro(device, plan, batch, micro, plan->core.forward_steps,
+                     plan->core.backward_steps, err);
+}
+
+/* The last backward pass has bound the plan. */
+bool cpu_plan_finish(struct device *device, struct plan *plan, bool *any, struct error *err)
+{
+    *any = plan->core.backward_steps < plan->core.step_count;
+    return run_steps(device, plan, NULL, plan->core.backward_steps, plan->core.step_count, err);
 }
 
 size_t cpu_stage_row(const struct replica *replica, bool output)

@@ -31,14 +31,26 @@ struct buffer *build_scratch(struct builder *b, size_t bytes, struct error *err)
     return buffer;
 }
 
-struct buffer *build_input_buffer(struct builder *b, size_t bytes, struct error *err)
+/* One that has memory of its own, behind *end. */
+static struct buffer *append_buffer(struct builder *b, enum buffer_region region, size_t bytes,
+                                    size_t *end, struct error *err)
 {
-    struct buffer *buffer = new_buffer(b, BUFFER_INPUT, bytes, err);
+    struct buffer *buffer = new_buffer(b, region, bytes, err);
     if (!buffer)
         return NULL;
-    buffer->offset = b->core->input_bytes;
-    b->core->input_bytes += buffer->size;
+    buffer->offset = *end;
+    *end += buffer->size;
     return buffer;
+}
+
+struct buffer *build_input_buffer(struct builder *b, size_t bytes, struct error *err)
+{
+    return append_buffer(b, BUFFER_INPUT, bytes, &b->core->input_bytes, err);
+}
+
+struct buffer *build_deferred_buffer(struct builder *b, size_t bytes, struct error *err)
+{
+    return append_buffer(b, BUFFER_DEFERRED, bytes, &b->core->deferred_bytes, err);
 }
 
 struct buffer *build_fixed(struct builder *b, void *data, struct error *err)

@@ -64,6 +64,9 @@ struct layer_kind {
     bool (*forward)(struct builder *b, const struct node *node, void **layer, struct error *err);
     /* Called when node->backward is set. */
     bool (*backward)(struct builder *b, const struct node *node, void *layer, struct error *err);
+    /* What the backward function has left to plan_finish, whose rows are those of the mini-batch.
+     * NULL: it leaves nothing. */
+    bool (*finish)(struct builder *b, const struct node *node, void *layer, struct error *err);
 };
 
 /* What the steps of a backend are made by. */
@@ -102,6 +105,8 @@ struct buffer *build_buffer(struct builder *b, size_t bytes, struct error *err);
 struct buffer *build_scratch(struct builder *b, size_t bytes, struct error *err);
 /* A buffer for staged rows, which keeps its contents for the whole pass. */
 struct buffer *build_input_buffer(struct builder *b, size_t bytes, struct error *err);
+/* A buffer of a stage that keeps what each micro-batch writes, at its rows, until plan_finish. */
+struct buffer *build_deferred_buffer(struct builder *b, size_t bytes, struct error *err);
 /* A buffer that stands for memory elsewhere. */
 struct buffer *build_fixed(struct builder *b, void *data, struct error *err);
 /* The step being built reads or writes `buffer`. */

@@ -95,6 +95,20 @@ static bool build_backward(struct builder *b, struct error *err)
     return b->graph->begins || stage_give_gradient(b, err);
 }
 
+/* What layers leave until all rows of the mini-batch have been there. */
+static bool build_finish(struct builder *b, struct error *err)
+{
+    b->core->backward_steps = b->core->step_count;
+    b->rows = b->core->request.batch_rows;
+    for (int i = b->graph->node_count; i-- > 0;) {
+        const struct node *node = &b->graph->nodes[i];
+        const struct layer_kind *kind = b->backend->layer_of(node->kind);
+        if (b->layers[i] && kind->finish && !kind->finish(b, node, b->layers[i], err))
+            return name_node(b, node, err);
+    }
+    return true;
+}
+
 static bool build_predicted(struct builder *b, struct error *err)
 {
     const struct plan_request *request = &b->core->request;
@@ -108,7 +122,7 @@ static bool build_predicted(struct builder *b, struct error *err)
 static bool build(struct builder *b, struct error *err)
 {
     if (!build_predicted(b, err) || !build_forward(b, err) ||
-        (b->training && !build_backward(b, err)))
+        (b->training && (!build_backward(b, err) || !build_finish(b, err))))
         return false;
     if (b->core->logits_rows > 0 && b->graph->ends)
         build_use(b, b->core->logits); /* they stay readable after the last step */
@@ -150,7 +164,7 @@ bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *d
 
 void plan_core_memory(const struct plan_core *core, struct plan_memory *out)
 {
-    *out = (struct plan_memory){.activations = core->planned_bytes,
+    *out = (struct plan_memory){.activations = core->deferred_bytes + core->planned_bytes,
                                 .scratch = core->scratch_bytes,
                                 .kept = core->kept_bytes,
                                 .input = core->input_bytes};
@@ -158,11 +172,15 @@ void plan_core_memory(const struct plan_core *core, struct plan_memory *out)
 
 void plan_core_bind(struct plan_core *core, void *workspace, void *slot)
 {
-    char *input = workspace, *planned = input + core->input_bytes;
+    char *deferred = workspace, *input = deferred + core->deferred_bytes;
+    char *planned = input + core->input_bytes;
     for (int i = 0; i < core->pool.count; i++) {
         struct buffer *buffer = core->pool.list[i];
         switch (buffer->region) {
         case BUFFER_FIXED:
+            break;
+        case BUFFER_DEFERRED:
+            buffer->data = deferred + buffer->offset;
             break;
         case BUFFER_INPUT:
             buffer->data = input + buffer->offset;

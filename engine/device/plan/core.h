@@ -36,7 +36,9 @@ struct plan_core {
     int step_capacity, time_capacity, owned_capacity;
     size_t input_bytes, planned_bytes, scratch_bytes; /* the workspace; see pool_layout */
     size_t kept_bytes;                                /* of a stage's slot */
+    size_t deferred_bytes;                            /* of the workspace, its first */
     int forward_steps;                                /* the backward pass begins there */
+    int backward_steps;                               /* what is left to plan_finish begins there */
     int *gradient_steps; /* per parameter: the step that completes its gradient; -1: none */
     bool bound;
     unsigned workspace_moves; /* of the device when the plan was bound */
@@ -64,7 +66,7 @@ bool plan_core_build(struct plan_core *core, struct plan *plan, struct device *d
 /* Bytes of workspace that a pass needs. */
 static inline size_t plan_core_bytes(const struct plan_core *core)
 {
-    return core->input_bytes + core->scratch_bytes + core->planned_bytes;
+    return core->deferred_bytes + core->input_bytes + core->scratch_bytes + core->planned_bytes;
 }
 
 void plan_core_memory(const struct plan_core *core, struct plan_memory *out);

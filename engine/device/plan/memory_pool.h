@@ -19,12 +19,13 @@ static inline size_t memory_round(size_t bytes)
  * in which it is used; `data` is set when the plan is bound to the device's workspace.
  */
 enum buffer_region {
-    BUFFER_PLANNED, /* shares memory with buffers whose steps do not meet its own */
-    BUFFER_SCRATCH, /* of one step only; shares memory with the planned ones */
-    BUFFER_INPUT,   /* staged rows */
-    BUFFER_FIXED,   /* lies elsewhere (an arena); `data` never changes */
-    BUFFER_KEPT,    /* of a stage: from forward to backward, in a slot for each micro-batch */
-    BUFFER_END,     /* of a stage: where it meets its neighbours; `offset` is an enum stage_end */
+    BUFFER_PLANNED,  /* shares memory with buffers whose steps do not meet its own */
+    BUFFER_SCRATCH,  /* of one step only; shares memory with the planned ones */
+    BUFFER_INPUT,    /* staged rows */
+    BUFFER_FIXED,    /* lies elsewhere (an arena); `data` never changes */
+    BUFFER_KEPT,     /* of a stage: from forward to backward, in a slot for each micro-batch */
+    BUFFER_DEFERRED, /* of a stage: what all micro-batches of a mini-batch leave to plan_finish */
+    BUFFER_END,      /* of a stage: where it meets its neighbours; `offset` is an enum stage_end */
 };
 
 struct buffer {

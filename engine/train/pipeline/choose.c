@@ -17,27 +17,46 @@ static struct net_stage whole_network(const struct net *net)
 /* Passes that count; the first pass of a plan, which loads what it needs, does not. */
 enum { PASSES_TIMED = 3 };
 
-/* Forward and backward. Gathering rows belongs to the first operation, the loss to the last one. */
-static bool time_pass(struct rank *rank, struct plan *plan, const struct batch *batch,
-                      double *seconds, struct error *err)
+static void clear_times(struct plan_time *times, int count)
 {
-    const struct micro_batch micro = {.first = true, .last = true};
-    const int operations = rank->ranks->work->net->op_count;
-    struct batch_result result;
-    int count;
-    struct plan_time *times = rank->backend->plan_profile(plan, &count);
     for (int i = 0; i < count; i++)
         times[i].seconds = 0;
-    if (!rank->backend->plan_forward(rank->device, plan, batch, &micro, &result, err) ||
-        !rank->backend->plan_backward(rank->device, plan, batch, &micro, err))
-        return false;
-    memset(seconds, 0, (size_t)operations * sizeof *seconds);
+}
+
+/* Gathering rows belongs to the first operation, the loss to the last one. */
+static void add_times(const struct plan_time *times, int count, int operations, double share,
+                      double *seconds)
+{
     for (int i = 0; i < count; i++) {
         const int place = times[i].part == PLAN_OPERATION ? times[i].place
                           : times[i].part == PLAN_INPUT   ? 0
                                                           : operations - 1;
-        seconds[place] += times[i].seconds;
+        seconds[place] += share * times[i].seconds;
     }
+}
+
+/* Forward and backward, and a micro-batch's share of what is done for all of them. */
+static bool time_pass(struct rank *rank, struct plan *plan, const struct batch *batch,
+                      double *seconds, struct error *err)
+{
+    const struct micro_batch micro = {.first = true, .last = true};
+    const struct ranks *ranks = rank->ranks;
+    const int operations = ranks->work->net->op_count;
+    const int parts = ranks->pipeline->split[rank->pipeline_index][PASS_FULL].count;
+    struct batch_result result;
+    bool any;
+    int count;
+    struct plan_time *times = rank->backend->plan_profile(plan, &count);
+    clear_times(times, count);
+    if (!rank->backend->plan_forward(rank->device, plan, batch, &micro, &result, err) ||
+        !rank->backend->plan_backward(rank->device, plan, batch, &micro, err))
+        return false;
+    memset(seconds, 0, (size_t)operations * sizeof *seconds);
+    add_times(times, count, operations, 1, seconds);
+    clear_times(times, count);
+    if (rank->backend->plan_finish && !rank->backend->plan_finish(rank->device, plan, &any, err))
+        return false;
+    add_times(times, count, operations, 1.0 / parts, seconds);
     rank_progress(rank);
     return true;
 }
@@ -59,10 +78,12 @@ static bool time_passes(struct rank *rank, struct plan *plan, const struct batch
     return ok;
 }
 
-static bool measure_plan(struct rank *rank, int rows, struct error *err)
+static bool measure_plan(struct rank *rank, const struct rank_pass *pass, struct error *err)
 {
     const struct ranks *ranks = rank->ranks;
-    const struct plan_request request = {.rows = rows, .slots = 1, .profile = true};
+    const int rows = pass->rows;
+    const struct plan_request request = {
+        .rows = rows, .batch_rows = pass->batch_rows, .slots = 1, .profile = true};
     struct plan *plan = NULL;
     uint32_t *index = malloc((size_t)rows * sizeof *index);
     if (!index)
@@ -87,12 +108,11 @@ bool stage_measure(void *context, int index, struct error *err)
     struct ranks *ranks = context;
     struct rank *rank = &ranks->rank[index];
     const struct net_stage whole = whole_network(ranks->work->net);
-    const int rows = (int)ranks->pipeline->split[rank->pipeline_index][PASS_FULL].rows[0];
     rank_show(rank, ACTIVITY_PREPARE);
     bool ok =
         rank_open(rank, err) && rank_replicate(rank, &whole, err) &&
         rank->backend->replica_import(rank->device, rank->replica, &ranks->work->weights, err) &&
-        measure_plan(rank, rows, err);
+        measure_plan(rank, &rank->micro[PASS_FULL][0], err);
     rank_shut(rank);
     return ok;
 }

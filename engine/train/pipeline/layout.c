@@ -90,7 +90,7 @@ static bool predict(struct pipeline_layout *out, const double *forward, const do
         }
         all += ahead[i] + back[i];
     }
-    if (!pipeline_predict(ahead, back, out->count, out->split.count, &out->prediction, err))
+    if (!pipeline_predict(ahead, back, NULL, out->count, out->split.count, &out->prediction, err))
         return false;
     for (int i = 0; i < out->count; i++)
         out->share[i] = all > 0 ? (ahead[i] + back[i]) / all : 0;

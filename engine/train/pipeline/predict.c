@@ -8,6 +8,7 @@
 
 struct simulation {
     const double *task_s[2]; /* forward, backward; per stage */
+    const double *finish_s;  /* likewise; NULL: nothing */
     int stages, micro_batches;
     struct pipeline_task *tasks; /* [stage][place] */
     double *ends[2];             /* [stage][micro-batch]; negative: not done */
@@ -63,9 +64,10 @@ static void sum_up(const struct simulation *s, struct pipeline_prediction *out)
     double busy[SPEC_MAX_DEVICES], most = 0;
     *out = (struct pipeline_prediction){.step_s = 0};
     for (int i = 0; i < s->stages; i++) {
-        busy[i] = s->micro_batches * (s->task_s[0][i] + s->task_s[1][i]);
+        const double finish_s = s->finish_s ? s->finish_s[i] : 0;
+        busy[i] = s->micro_batches * (s->task_s[0][i] + s->task_s[1][i]) + finish_s;
         most = fmax(most, busy[i]);
-        out->step_s = fmax(out->step_s, s->clock[i]);
+        out->step_s = fmax(out->step_s, s->clock[i] + finish_s);
     }
     if (!(out->step_s > 0))
         return;
@@ -76,12 +78,14 @@ static void sum_up(const struct simulation *s, struct pipeline_prediction *out)
     }
 }
 
-bool pipeline_predict(const double *forward_s, const double *backward_s, int stages,
-                      int micro_batches, struct pipeline_prediction *out, struct error *err)
+bool pipeline_predict(const double *forward_s, const double *backward_s, const double *finish_s,
+                      int stages, int micro_batches, struct pipeline_prediction *out,
+                      struct error *err)
 {
     const size_t passes = (size_t)stages * (size_t)micro_batches;
     struct simulation s = {
         .task_s = {forward_s, backward_s},
+        .finish_s = finish_s,
         .stages = stages,
         .micro_batches = micro_batches,
         .tasks = calloc(2 * passes, sizeof *s.tasks),

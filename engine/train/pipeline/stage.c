@@ -167,6 +167,23 @@ static bool run_task(const struct passes *p, int index, struct error *err)
     return ok;
 }
 
+/* Gradients that the passes have left for after the last of them. */
+static bool finish(const struct passes *p, struct error *err)
+{
+    struct rank *rank = p->rank;
+    const int count = p->split->count;
+    const double began = clock_seconds(), begin = rank->ranks->clock();
+    bool any = false;
+    bool ok = count == 0 || !rank->backend->plan_finish ||
+              rank->backend->plan_finish(rank->device, p->pass[count - 1 >= p->split->first].plan,
+                                         &any, err);
+    rank->times.pass_s += rank->ranks->clock() - begin;
+    if (p->spans)
+        rank->ranks->pipeline->stage[rank->index].finish =
+            any ? (struct pipeline_span){began, clock_seconds()} : (struct pipeline_span){0};
+    return ok;
+}
+
 /* Of a full step. */
 static void note_step(const struct rank *rank)
 {
@@ -220,7 +237,7 @@ static bool step(struct rank *rank, struct error *err)
     for (int i = 0; i < 2 * p.split->count; i++)
         if (!run_task(&p, i, err))
             return false;
-    bool ok = sum_gradients(rank, p.split, err) && own_update(rank, err);
+    bool ok = finish(&p, err) && sum_gradients(rank, p.split, err) && own_update(rank, err);
     rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
     rank->times.end = clock_seconds();
     if (p.spans)

@@ -38,6 +38,19 @@ static json_t *passes_json(const struct pipeline *pipeline, int index, bool back
     return list;
 }
 
+/* What is done once for all micro-batches: gradients, and the update. */
+static json_t *update_json(const struct pipeline *pipeline, int index)
+{
+    const struct pipeline_stage *stage = &pipeline->stage[index];
+    json_t *list = json_array();
+    if (list && ((stage->finish.end > 0 && !add_span(list, pipeline->begin, &stage->finish)) ||
+                 !add_span(list, pipeline->begin, &stage->update))) {
+        json_decref(list);
+        return NULL;
+    }
+    return list;
+}
+
 /* What the passes of a direction take, on the mean. */
 static double mean_seconds(const struct pipeline *pipeline, int index, bool backward)
 {
@@ -72,17 +85,13 @@ static json_t *stage_json(const struct pipeline *pipeline, int index)
     const double backward_s = mean_seconds(pipeline, index, true);
     const bool shown = 2 * pipeline->stages * pipeline->split[0][PASS_FULL].count <= MOST_PASSES;
     char name[NET_STAGE_NAME];
-    json_t *update = json_array();
-    if (update && !add_span(update, pipeline->begin, &pipeline->stage[index].update)) {
-        json_decref(update);
-        return NULL;
-    }
     return json_pack("{s:s, s:o, s:f, s:f, s:o, s:o, s:o, s:o}", "device", rank->name, "last_layer",
                      json_any_text(net_stage_name(ranks->work->net, &rank->stage, name)),
                      "forward_s", forward_s, "backward_s", backward_s, "fixed_s",
-                     fixed_json(pipeline, index, forward_s + backward_s), "update", update,
-                     "forward", shown ? passes_json(pipeline, index, false) : json_array(),
-                     "backward", shown ? passes_json(pipeline, index, true) : json_array());
+                     fixed_json(pipeline, index, forward_s + backward_s), "update",
+                     update_json(pipeline, index), "forward",
+                     shown ? passes_json(pipeline, index, false) : json_array(), "backward",
+                     shown ? passes_json(pipeline, index, true) : json_array());
 }
 
 static json_t *stages_json(const struct pipeline *pipeline)
@@ -98,7 +107,7 @@ static json_t *stages_json(const struct pipeline *pipeline)
 
 json_t *timeline_json(const struct pipeline *pipeline, struct error *err)
 {
-    double forward[SPEC_MAX_DEVICES], backward[SPEC_MAX_DEVICES], end = 0;
+    double forward[SPEC_MAX_DEVICES], backward[SPEC_MAX_DEVICES], finish[SPEC_MAX_DEVICES], end = 0;
     struct pipeline_prediction expected;
     const int stages = pipeline->stages, count = pipeline->split[0][PASS_FULL].count;
     if (pipeline->step == 0)
@@ -106,9 +115,10 @@ json_t *timeline_json(const struct pipeline *pipeline, struct error *err)
     for (int i = 0; i < stages; i++) {
         forward[i] = mean_seconds(pipeline, i, false);
         backward[i] = mean_seconds(pipeline, i, true);
+        finish[i] = pipeline->stage[i].finish.end - pipeline->stage[i].finish.begin;
         end = fmax(end, pipeline->stage[i].update.end);
     }
-    if (!pipeline_predict(forward, backward, stages, count, &expected, err))
+    if (!pipeline_predict(forward, backward, finish, stages, count, &expected, err))
         return NULL;
     json_t *event = json_pack("{s:s, s:I, s:f, s:i, s:i, s:I, s:f, s:f, s:o}", "event", "timeline",
                               "step", (json_int_t)pipeline->step, "seconds", end - pipeline->begin,

@@ -63,7 +63,8 @@ static struct cached_plan *find(struct rank *rank, enum plan_mode mode,
     for (int i = 0; i < PLANS_CACHED; i++) {
         struct cached_plan *cached = &rank->cached[i];
         if (cached->plan && cached->mode == mode && cached->rows == pass->rows &&
-            cached->before == pass->before && cached->global_rows == pass->global_rows)
+            cached->before == pass->before && cached->global_rows == pass->global_rows &&
+            cached->batch_rows == pass->batch_rows)
             return cached;
     }
     return NULL;
@@ -113,6 +114,7 @@ static bool create(struct rank *rank, enum plan_mode mode, const struct rank_pas
                                    .rows = pass->rows,
                                    .rows_before = pass->before,
                                    .global_rows = pass->global_rows,
+                                   .batch_rows = pass->batch_rows,
                                    .label_smoothing = ranks->spec->label_smoothing};
     request.slots = mode == PLAN_TRAIN ? rank->slots : 0;
     request.exchange = rank->exchange;
@@ -138,7 +140,8 @@ static bool create(struct rank *rank, enum plan_mode mode, const struct rank_pas
                                    .mode = mode,
                                    .rows = pass->rows,
                                    .before = pass->before,
-                                   .global_rows = pass->global_rows};
+                                   .global_rows = pass->global_rows,
+                                   .batch_rows = pass->batch_rows};
     /* The plans of a device share its workspace, so the largest one counts. */
     uint64_t bytes = memory.activations + memory.scratch + memory.input;
     if (bytes > rank->plan_bytes)

@@ -5,15 +5,16 @@
 #include "events/timeline.h"
 #include "tests/suites.h"
 
-/* Two stages and two micro-batches: forward passes of 1 s, backward passes of 2 s, an update of
- * 1 s; the second stage takes half as long for its backward passes. */
+/* Two stages and two micro-batches: forward passes of 1 s, backward passes of 2 s, gradients of
+ * all micro-batches and an update of 1 s; the second stage takes half as long for its backward
+ * passes. */
 static const char step[] =
     "{\"event\":\"timeline\",\"step\":7,\"seconds\":10,\"micro_batches\":2,\"predicted_s\":9,"
     "\"predicted_bubble\":0.25,\"stages\":["
     "{\"device\":\"cpu:0\",\"last_layer\":\"conv2\",\"forward_s\":1,\"backward_s\":2,\"fixed_s\":0."
     "8,"
     "\"forward\":[0,1000000,1000000,2000000],\"backward\":[3000000,5000000,6000000,8000000],"
-    "\"update\":[8000000,9000000]},"
+    "\"update\":[8000000,8250000,8250000,9000000]},"
     "{\"device\":\"cpu:1\",\"last_layer\":\"fc\",\"forward_s\":1,\"backward_s\":1,"
     "\"forward\":[1000000,2000000,3000000,4000000],\"backward\":[2000000,3000000,4000000,5000000],"
     "\"update\":[5000000,6000000]}]}";

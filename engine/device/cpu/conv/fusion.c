@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "engine/device/plan/graph.h"
+#include "engine/device/plan/memory_pool.h"
+
 void conv_moments_join(const struct conv_moments *moments, int stride, int threads, int width,
                        double *sums, float *origin)
 {
@@ -22,5 +25,25 @@ void conv_moments_join(const struct conv_moments *moments, int stride, int threa
             sums[k] += m->sum[k] + count * moved;
             squares[k] += m->square[k] + (2 * m->sum[k] + count * moved) * moved;
         }
+    }
+}
+
+void fused_norm_apply(const struct fused_norm *norm, const struct value *value, size_t rows,
+                      const float *x, float *result)
+{
+    const float *stats = norm->stats->data;
+    const size_t block = (size_t)value->block, pixels = (size_t)value_pixels(value);
+    const struct kernels *kernels = kernels_find(value->block);
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < value_channels(value) / value->block; i++) {
+        const size_t channel = (size_t)i * block;
+        const struct norm_forward args = {
+            .slab = {.rows = rows, .pixels = pixels, .stride = value_row(value)},
+            .x = x + channel * pixels,
+            .y = result + channel * pixels,
+            .scale = stats + norm->scale + channel,
+            .shift = stats + norm->shift + channel,
+            .relu = true};
+        kernels->norm_forward(&args);
     }
 }

@@ -37,6 +37,7 @@ void conv_moments_join(const struct conv_moments *moments, int stride, int threa
                        double *sums, float *origin);
 
 struct buffer;
+struct value;
 
 /* A BatchNorm with ReLU whose result is not stored: convolutions compute it from x as they read. */
 struct fused_norm {
@@ -44,6 +45,10 @@ struct fused_norm {
     struct buffer *stats; /* with `scale` and `shift`, which count floats from its start */
     size_t scale, shift;
 };
+
+/* Its result from `rows` rows of x, both in the layout of `value`. */
+void fused_norm_apply(const struct fused_norm *norm, const struct value *value, size_t rows,
+                      const float *x, float *result);
 
 /* What layers tell each other about a value of the graph while a plan is built. */
 struct conv_fusion {

@@ -4,6 +4,7 @@
 #include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/layers/conv_run.h"
+#include "engine/device/cpu/layers/deferred.h"
 #include "engine/device/cpu/layers/elementwise.h"
 #include "engine/device/cpu/layers/fold.h"
 
@@ -18,6 +19,9 @@ struct conv {
         float *to;
         size_t count;
     } dweights, dbias;
+    /* Of a stage: what the gradients of all micro-batches are made of at once, and their shape. */
+    struct deferred_value x_kept, dy_kept;
+    struct conv_shape batch_shape;
 };
 
 static void release(void *layer)
@@ -55,6 +59,15 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
         gather(plan, c->weights.at.weights, &c->dweights);
     if (c->dbias.to)
         gather(plan, c->weights.at.bias, &c->dbias);
+    return true;
+}
+
+static bool run_keep(struct plan *plan, void *layer, struct error *err)
+{
+    const struct conv *c = layer;
+    (void)err;
+    deferred_keep(plan, &c->x_kept);
+    deferred_keep(plan, &c->dy_kept);
     return true;
 }
 
@@ -232,6 +245,53 @@ static bool build_weights(struct builder *b, const struct node *node, struct con
            fuse_norm(&conv->weights, norm, err) && build_step(b, node, run_weights, conv, err);
 }
 
+/* Instead of the gradients of the weights: keep what they are made of. */
+static bool build_keep(struct builder *b, const struct node *node, struct conv *conv,
+                       struct buffer *dy, struct error *err)
+{
+    const struct fused_norm *norm = norm_of(b, node);
+    struct buffer *x = norm ? use_norm(b, norm) : build_forward_value(b, node->input, err);
+    if (!x || !deferred_make(b, node->input, x, norm, &conv->x_kept, err) ||
+        !deferred_make(b, node->output, dy, NULL, &conv->dy_kept, err))
+        return false;
+    build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "kept");
+    return build_step(b, node, run_keep, conv, err);
+}
+
+static bool defers(const struct builder *b, const struct node *node)
+{
+    const struct graph *g = b->graph;
+    return deferred_pays(b, g->net->params[g->net->ops[node->op].weight].count,
+                         value_row(&g->values[node->input]) + value_row(&g->values[node->output]));
+}
+
+static bool finish_weights(struct builder *b, const struct node *node, struct conv *conv,
+                           const struct conv_stored *stored, struct error *err)
+{
+    struct buffer *dw = build_fixed(b, param_grads(b, b->graph->net->ops[node->op].weight), err);
+    struct buffer *dbias = NULL;
+    if (dw && node->bias != NET_NONE)
+        dbias = build_fixed(b, param_grads(b, node->bias), err);
+    const struct conv_buffers at = {
+        .src = conv->x_kept.to, .weights = dw, .bias = dbias, .dst = conv->dy_kept.to};
+    return dw && (dbias || node->bias == NET_NONE) &&
+           conv_run_make(b, &conv->weights, &conv->batch_shape, CONV_BACKWARD_WEIGHTS, stored, &at,
+                         err) &&
+           build_step(b, node, run_weights, conv, err);
+}
+
+static bool finish(struct builder *b, const struct node *node, void *layer, struct error *err)
+{
+    struct conv *conv = layer;
+    struct conv_stored stored;
+    if (!conv->x_kept.to)
+        return true;
+    conv_shape_of(&conv->batch_shape, b->graph, node, b->rows);
+    bool ok = stored_make(&stored, b, node, err) && finish_weights(b, node, conv, &stored, err);
+    stored_free(&stored);
+    return ok;
+}
+
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
 {
     struct conv *conv = layer;
@@ -242,7 +302,8 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     if (node->relu && !build_mask(b, node, conv, &dy[0], err))
         return false;
     bool ok = stored_make(&stored, b, node, err) &&
-              build_weights(b, node, conv, dy[0], &stored, err) &&
+              (defers(b, node) ? build_keep(b, node, conv, dy[0], err)
+                               : build_weights(b, node, conv, dy[0], &stored, err)) &&
               (!b->graph->values[node->input].wants_grad ||
                build_data(b, node, conv, dy[0], &stored, err));
     stored_free(&stored);
@@ -250,4 +311,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     return ok;
 }
 
-const struct layer_kind layer_conv = {.forward = forward, .backward = backward};
+const struct layer_kind layer_conv = {.forward = forward, .backward = backward, .finish = finish};

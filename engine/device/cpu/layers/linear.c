@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/core/plan.h"
+#include "engine/device/cpu/layers/deferred.h"
 #include "engine/device/cpu/layers/elementwise.h"
 
 /*
@@ -14,6 +15,8 @@ struct linear {
     float *dweights, *dbias;
     int rows, in, out;
     bool relu;
+    struct deferred_value x_kept, dy_kept; /* of a stage: for plan_finish */
+    int batch_rows;
 };
 
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
@@ -47,23 +50,45 @@ static bool run_mask(struct plan *plan, void *layer, struct error *err)
     return true;
 }
 
-static bool run_weights(struct plan *plan, void *layer, struct error *err)
+/* Of `rows` rows. */
+static bool make_gradients(const struct linear *l, const float *x, const float *dy, int rows,
+                           bool adds, struct error *err)
 {
-    const struct linear *l = layer;
-    const float *dy = l->masked->data;
-    const bool adds = plan_core_adds(&plan->core);
     if (l->dbias) {
-#pragma omp parallel for schedule(static) if ((size_t)l->rows * l->out >= 16384)
+#pragma omp parallel for schedule(static) if ((size_t)rows * l->out >= 16384)
         for (int o = 0; o < l->out; o++) {
             double sum = adds ? (double)l->dbias[o] : 0;
-            for (int n = 0; n < l->rows; n++)
+            for (int n = 0; n < rows; n++)
                 sum += (double)dy[(size_t)n * l->out + o];
             l->dbias[o] = (float)sum;
         }
     }
-    return dnnl_check(dnnl_sgemm('T', 'N', l->out, l->in, l->rows, 1, dy, l->out, l->x->data, l->in,
+    return dnnl_check(dnnl_sgemm('T', 'N', l->out, l->in, rows, 1, dy, l->out, x, l->in,
                                  adds ? 1 : 0, l->dweights, l->in),
                       "matrix multiplication", err);
+}
+
+static bool run_weights(struct plan *plan, void *layer, struct error *err)
+{
+    const struct linear *l = layer;
+    return make_gradients(l, l->x->data, l->masked->data, l->rows, plan_core_adds(&plan->core),
+                          err);
+}
+
+static bool run_keep(struct plan *plan, void *layer, struct error *err)
+{
+    const struct linear *l = layer;
+    (void)err;
+    deferred_keep(plan, &l->x_kept);
+    deferred_keep(plan, &l->dy_kept);
+    return true;
+}
+
+static bool run_finish(struct plan *plan, void *layer, struct error *err)
+{
+    const struct linear *l = layer;
+    (void)plan;
+    return make_gradients(l, l->x_kept.to->data, l->dy_kept.to->data, l->batch_rows, false, err);
 }
 
 static bool run_data(struct plan *plan, void *layer, struct error *err)
@@ -108,18 +133,44 @@ static bool build_mask(struct builder *b, const struct node *node, struct linear
     return build_step(b, node, run_mask, l, err);
 }
 
+/* A step that computes the gradients. */
+static bool build_gradients(struct builder *b, const struct node *node, struct linear *l,
+                            step_function *run, struct error *err)
+{
+    l->dweights = param_grads(b, b->graph->net->ops[node->op].weight);
+    l->dbias = param_grads(b, node->bias);
+    build_label(b, PLAN_BACKWARD_WEIGHTS, "");
+    return build_step(b, node, run, l, err);
+}
+
+static bool build_weights(struct builder *b, const struct node *node, struct linear *l,
+                          struct error *err)
+{
+    struct buffer *x = b->values[node->input];
+    if (!deferred_pays(b, (size_t)l->in * (size_t)l->out, (size_t)l->in + (size_t)l->out)) {
+        build_use(b, l->masked);
+        build_use(b, x);
+        return build_gradients(b, node, l, run_weights, err);
+    }
+    build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "kept");
+    return deferred_make(b, node->input, x, NULL, &l->x_kept, err) &&
+           deferred_make(b, node->output, l->masked, NULL, &l->dy_kept, err) &&
+           build_step(b, node, run_keep, l, err);
+}
+
+static bool finish(struct builder *b, const struct node *node, void *layer, struct error *err)
+{
+    struct linear *l = layer;
+    l->batch_rows = b->rows;
+    return !l->x_kept.to || build_gradients(b, node, l, run_finish, err);
+}
+
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
 {
     struct linear *l = layer;
     struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err) || !build_mask(b, node, l, dy[0], err))
-        return false;
-    build_use(b, l->masked);
-    build_use(b, b->values[node->input]);
-    l->dweights = param_grads(b, b->graph->net->ops[node->op].weight);
-    l->dbias = param_grads(b, node->bias);
-    build_label(b, PLAN_BACKWARD_WEIGHTS, "");
-    if (!build_step(b, node, run_weights, l, err))
+    if (!gradient_take(b, node, node->output, 1, dy, err) || !build_mask(b, node, l, dy[0], err) ||
+        !build_weights(b, node, l, err))
         return false;
     if (b->graph->values[node->input].wants_grad) {
         l->dx = gradient_new(b, node->input, err);
@@ -135,4 +186,4 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     return true;
 }
 
-const struct layer_kind layer_linear = {.forward = forward, .backward = backward};
+const struct layer_kind layer_linear = {.forward = forward, .backward = backward, .finish = finish};

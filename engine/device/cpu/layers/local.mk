@@ -3,6 +3,7 @@ libcpu_a_SOURCES += \
 	%D%/add.c \
 	%D%/conv.c \
 	%D%/conv_run.c %D%/conv_run.h \
+	%D%/deferred.c %D%/deferred.h \
 	%D%/dropout.c \
 	%D%/elementwise.c %D%/elementwise.h \
 	%D%/flatten.c \

@@ -169,7 +169,9 @@ static void run_rows(const struct conv_pass *pass)
 #pragma omp for schedule(static)
         for (int i = 0; i < weight_blocks(&plan); i++) {
             const struct weight_block block = weight_block(&plan, i);
-            (backward ? weights_data : weights_forward)(&block, pass->w, weights);
+            const struct weight_block next =
+                weight_block(&plan, least(i + 1, weight_blocks(&plan) - 1));
+            (backward ? weights_data : weights_forward)(&block, &next, pass->w, weights);
         }
 #pragma omp for schedule(dynamic)
         for (int first = 0; first < s->rows; first += plan.rows)

@@ -29,6 +29,17 @@ static inline int weight_blocks(const struct strided_plan *plan)
     return (plan->in / LANES) * (plan->out / LANES);
 }
 
+/* Ask for the row `row` of each tap of the block that will be mapped next: they lie too far apart
+ * for the processor to see what comes. */
+static inline __attribute__((always_inline)) void fetch_taps(const struct weight_block *next,
+                                                             const float *w, int row)
+{
+    if (row * LANES % 16 != 0)
+        return;
+    for (int tap = 0; tap < next->taps * next->taps; tap++)
+        __builtin_prefetch(w + next->tap + (ptrdiff_t)(tap * LANES + row) * LANES);
+}
+
 static inline size_t weight_matrix(const struct strided_plan *plan)
 {
     return strided_panel(plan->in, plan->out);
@@ -53,13 +64,15 @@ static TARGET void map_taps(const struct strided_plan *plan, const float *g, ptr
     }
 }
 
-static TARGET void weights_forward(const struct weight_block *b, const float *w, float *out)
+static TARGET void weights_forward(const struct weight_block *b, const struct weight_block *next,
+                                   const float *w, float *out)
 {
     size_t step;
     const size_t place = group_place(b->plan->out, b->plan->in, b->out, &step);
     for (int i = 0; i < LANES; i++) {
         const float *g = w + b->tap + (size_t)i * LANES;
         float *u = out + place + (size_t)(b->in * LANES + i) * step;
+        fetch_taps(next, w, i);
         if (b->taps == 1)
             v_store(u, v_load(g));
         else
@@ -68,7 +81,8 @@ static TARGET void weights_forward(const struct weight_block *b, const float *w,
 }
 
 /* Backwards, the last tap of each side comes first. */
-static TARGET void weights_data(const struct weight_block *b, const float *w, float *out)
+static TARGET void weights_data(const struct weight_block *b, const struct weight_block *next,
+                                const float *w, float *out)
 {
     const ptrdiff_t tap = (ptrdiff_t)LANES * LANES;
     const int taps = b->taps * b->taps;
@@ -80,6 +94,7 @@ static TARGET void weights_data(const struct weight_block *b, const float *w, fl
     for (int o = 0; o < LANES; o++) {
         const float *g = turned + (taps - 1) * tap + (ptrdiff_t)o * LANES;
         float *u = out + place + (size_t)(b->out * LANES + o) * step;
+        fetch_taps(next, w, o);
         if (b->taps == 1)
             v_store(u, v_load(g));
         else

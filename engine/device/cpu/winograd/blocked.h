@@ -170,17 +170,13 @@ static TARGET void fetch(const struct winograd *job, const struct winograd_group
 #define TAPS   9
 #define SQUARE ((ptrdiff_t)LANES * LANES)
 
-/* The weights [tap][in][out] between two blocks of channels, turned if they have to be. */
-static TARGET const float *weights_between(const struct winograd *job, int in_block, int out_block,
-                                           float *turned)
+/* The weights [tap][in][out] between two blocks of channels; [tap][out][in] where they have to be
+ * turned. */
+static const float *weights_between(const struct winograd *job, int in_block, int out_block)
 {
-    if (!job->turned)
-        return job->weights + ((ptrdiff_t)out_block * (job->in / LANES) + in_block) * TAPS * SQUARE;
-    const float *w =
-        job->weights + ((ptrdiff_t)in_block * (job->out / LANES) + out_block) * TAPS * SQUARE;
-    for (int tap = 0; tap < TAPS; tap++)
-        transpose_square(w + tap * SQUARE, turned + (TAPS - 1 - tap) * SQUARE);
-    return turned;
+    const ptrdiff_t block = job->turned ? (ptrdiff_t)in_block * (job->out / LANES) + out_block
+                                        : (ptrdiff_t)out_block * (job->in / LANES) + in_block;
+    return job->weights + block * TAPS * SQUARE;
 }
 
 static TARGET void weights(const struct winograd *job, int in_block, int out_block, int vectors,
@@ -188,9 +184,18 @@ static TARGET void weights(const struct winograd *job, int in_block, int out_blo
 {
     float turned[TAPS * LANES * LANES] __attribute__((aligned(64)));
     for (int g = 0; g < vectors; g++) {
-        const float *w = weights_between(job, in_block, out_block + g, turned);
+        const float *w = weights_between(job, in_block, out_block + g);
+        /* Nine taps at a time are no order that the processor sees by itself. */
+        const float *next = weights_between(job, in_block + 1, out_block + g);
+        for (int tap = 0; tap < TAPS && job->turned; tap++)
+            transpose_square(w + tap * SQUARE, turned + (TAPS - 1 - tap) * SQUARE);
+        w = job->turned ? turned : w;
         for (int k = 0; k < LANES; k++) {
             vector tap[TAPS];
+            if (k * LANES % LINE == 0)
+#pragma GCC unroll 9
+                for (int i = 0; i < TAPS; i++)
+                    __builtin_prefetch(next + i * SQUARE + (ptrdiff_t)k * LANES);
 #pragma GCC unroll 9
             for (int i = 0; i < TAPS; i++)
                 tap[i] = v_load(w + i * SQUARE + (ptrdiff_t)k * LANES);

@@ -55,6 +55,7 @@ static void plan_by_outputs(struct winograd_plan *p)
         p->chunk = p->in_blocks;
     set_stride(p, p->chunk);
     p->sums = at_least_one(cache_size() / 2 / (winograd_m_size(p) * sizeof(float)));
+    p->sums = p->sums < WINOGRAD_MOST_SUMS ? p->sums : WINOGRAD_MOST_SUMS;
     p->shared_tiles = p->groups.count < OWN_GROUPS * p->threads;
     p->own = winograd_u_size(p) + p->sums * winograd_m_size(p);
     if (p->shared_tiles) {

@@ -4,6 +4,8 @@
 #include "engine/device/cpu/conv/kernel.h"
 #include "engine/device/cpu/winograd/groups.h"
 
+#define WINOGRAD_MOST_SUMS 64 /* groups */
+
 /*
  * Two orders of the 36 products. Either all weights are transformed first and every
  * thread takes groups of tiles whose V and M stay in its second-level cache while U is read once
@@ -24,7 +26,7 @@ struct winograd_plan {
     int in_blocks, pairs;         /* blocks of input channels; pairs of blocks of output channels */
     int chunk;                    /* input blocks of U that are made at a time */
     int held;                     /* groups whose V is held at a time */
-    int sums;                     /* and whose M is */
+    int sums;                     /* and whose M is; at most WINOGRAD_MOST_SUMS */
     size_t v_stride, u_stride;    /* floats from a point to the next */
     size_t shared, own;           /* floats of scratch: of all, of each thread */
     struct conv_moments *moments; /* see struct conv_pass; NULL: none */

@@ -113,8 +113,26 @@ static void fetch_weights(const struct winograd_plan *p, struct weights_step ste
     }
 }
 
-/* A step for the groups from `from` to `to` of a block, on one thread. */
-static void run_step(const struct winograd_plan *p, const struct block *block, int from, int to,
+/* Some groups of a block, whose M one thread holds. */
+struct part {
+    struct winograd_group groups[WINOGRAD_MOST_SUMS];
+    int count;
+    const float *v;
+};
+
+static struct part part_of(const struct winograd_plan *p, const struct block *block, int from,
+                           int to)
+{
+    struct part part;
+    part.count = to - from;
+    part.v = block->v + (size_t)from * winograd_v_size(p);
+    for (int i = 0; i < part.count; i++)
+        part.groups[i] = winograd_group_at(&p->groups, block->first + from + i);
+    return part;
+}
+
+/* A step for a part, on one thread. */
+static void run_step(const struct winograd_plan *p, const struct part *part,
                      struct weights_step step, float *u, float *m)
 {
     const struct winograd_kernels *k = p->kernels;
@@ -128,33 +146,29 @@ static void run_step(const struct winograd_plan *p, const struct block *block, i
                    u + (size_t)(i - first) * k->lanes * vectors * k->lanes, p->u_stride);
     for (int point = 0; point < WINOGRAD_POINTS; point++) {
         fetch_weights(p, next, point, WINOGRAD_POINTS);
-        for (int i = from; i < to; i++) {
-            const struct winograd_group group = winograd_group_at(&p->groups, block->first + i);
-            const float *v = block->v + (size_t)i * winograd_v_size(p) +
+        for (int i = 0; i < part->count; i++) {
+            const float *v = part->v + (size_t)i * winograd_v_size(p) +
                              (size_t)point * p->v_stride + (size_t)first * winograd_v_block(p);
-            if (winograd_has(&group, point))
+            if (winograd_has(&part->groups[i], point))
                 k->multiply(v, u + (size_t)point * p->u_stride, (end - first) * k->lanes,
-                            group.tiles, vectors, first > 0,
-                            i + 1 < to ? v + winograd_v_size(p) : v,
-                            m + (size_t)(i - from) * winograd_m_size(p) +
+                            part->groups[i].tiles, vectors, first > 0,
+                            i + 1 < part->count ? v + winograd_v_size(p) : v,
+                            m + (size_t)i * winograd_m_size(p) +
                                 (size_t)point * winograd_m_point(p));
         }
     }
 }
 
-/* A pair of output blocks for these groups. */
-static void run_pair(const struct winograd_plan *p, const struct block *block, int from, int to,
-                     int pair, float *own)
+/* A pair of output blocks. */
+static void run_pair(const struct winograd_plan *p, const struct part *part, int pair, float *own)
 {
     const struct winograd_kernels *k = p->kernels;
     float *u = own, *m = own + winograd_u_size(p);
     for (int i = 0; i * p->chunk < p->in_blocks; i++)
-        run_step(p, block, from, to, (struct weights_step){pair, i}, u, m);
-    for (int i = from; i < to; i++) {
-        const struct winograd_group group = winograd_group_at(&p->groups, block->first + i);
-        k->output(&p->job, &group, pair * k->vectors, winograd_vectors_of(p, pair),
-                  m + (size_t)(i - from) * winograd_m_size(p), moments_of(p, pair));
-    }
+        run_step(p, part, (struct weights_step){pair, i}, u, m);
+    for (int i = 0; i < part->count; i++)
+        k->output(&p->job, &part->groups[i], pair * k->vectors, winograd_vectors_of(p, pair),
+                  m + (size_t)i * winograd_m_size(p), moments_of(p, pair));
 }
 
 /* Groups of a thread's own. */
@@ -170,9 +184,11 @@ static void run_alone(const struct winograd_plan *p, int first, int end, float *
             const struct winograd_group tiles = winograd_group_at(&p->groups, group);
             transform(p, &tiles, v + (group - from) * winograd_v_size(p));
         }
-        for (int part = 0; part < block.count; part += p->sums)
+        for (int at = 0; at < block.count; at += p->sums) {
+            const struct part part = part_of(p, &block, at, least(at + p->sums, block.count));
             for (int pair = 0; pair < p->pairs; pair++)
-                run_pair(p, &block, part, least(part + p->sums, block.count), pair, own);
+                run_pair(p, &part, pair, own);
+        }
     }
 }
 
@@ -194,9 +210,10 @@ static void run_together(const struct winograd_plan *p, float *scratch, float *o
         }
 #pragma omp for schedule(static)
         for (int j = 0; j < parts * p->pairs; j++) {
-            const int part = j / p->pairs;
-            run_pair(p, &block, block.count * part / parts, block.count * (part + 1) / parts,
-                     j % p->pairs, own);
+            const int at = j / p->pairs;
+            const struct part part =
+                part_of(p, &block, block.count * at / parts, block.count * (at + 1) / parts);
+            run_pair(p, &part, j % p->pairs, own);
         }
     }
 }

@@ -50,7 +50,8 @@ static void predict(const double *forward_s, const double *backward_s, int stage
                     struct pipeline_prediction *out)
 {
     struct error err = ERROR_INIT;
-    ck_assert_msg(pipeline_predict(forward_s, backward_s, stages, m, out, &err), "%s", err.text);
+    ck_assert_msg(pipeline_predict(forward_s, backward_s, NULL, stages, m, out, &err), "%s",
+                  err.text);
 }
 
 START_TEST(equal_stages_lose_what_gpipe_says)
@@ -86,6 +87,21 @@ START_TEST(unequal_stages_wait_for_the_slowest)
     ck_assert_double_eq_tol(p.imbalance[0], 6.0 / 15, 1e-9);
     ck_assert_double_eq_tol(p.imbalance[1], 0, 1e-9);
     ck_assert_double_eq_tol(p.bubble, 6.0 / 15, 1e-9);
+}
+END_TEST
+
+/* The same, and then 3 and 1 for what the passes leave: the first stage ends at 18, the second,
+ * which waits for less, at 14. */
+START_TEST(what_is_left_comes_after_the_passes)
+{
+    struct error err = ERROR_INIT;
+    struct pipeline_prediction p;
+    ck_assert(pipeline_predict((const double[]){1, 2}, (const double[]){2, 4},
+                               (const double[]){3, 1}, 2, 2, &p, &err));
+    ck_assert_double_eq_tol(p.step_s, 18, 1e-9);
+    ck_assert_double_eq_tol(p.fill_drain, 5.0 / 18, 1e-9);
+    ck_assert_double_eq_tol(p.imbalance[0], 4.0 / 18, 1e-9);
+    ck_assert_double_eq_tol(p.bubble, 7.0 / 18, 1e-9);
 }
 END_TEST
 
@@ -126,6 +142,7 @@ int main(void)
     tcase_add_test(tc, one_forward_then_one_backward);
     tcase_add_loop_test(tc, equal_stages_lose_what_gpipe_says, 1, MOST_STAGES + 1);
     tcase_add_test(tc, unequal_stages_wait_for_the_slowest);
+    tcase_add_test(tc, what_is_left_comes_after_the_passes);
     tcase_add_test(tc, steps_lie_between_bounds);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/device/cpu/layers/deferred.h"
+
+#include <string.h>
+
+#include "engine/device/cpu/conv/fusion.h"
+
+/* What is kept of a mini-batch may be so many times as large as the weights. */
+#define MOST_VALUES 8
+
+bool deferred_pays(const struct builder *b, size_t weights, size_t row)
+{
+    const struct plan_request *request = &b->core->request;
+    return request->batch_rows > request->rows &&
+           (size_t)request->batch_rows * row <= MOST_VALUES * weights;
+}
+
+bool deferred_make(struct builder *b, int value, struct buffer *from, const struct fused_norm *norm,
+                   struct deferred_value *out, struct error *err)
+{
+    const struct value *v = &b->graph->values[value];
+    const size_t rows = (size_t)b->core->request.batch_rows;
+    *out = (struct deferred_value){.value = v, .from = from, .norm = norm};
+    build_use(b, from);
+    out->to = build_deferred_buffer(b, rows * value_row(v) * sizeof(float), err);
+    return out->to;
+}
+
+void deferred_keep(const struct plan *plan, const struct deferred_value *d)
+{
+    const size_t row = value_row(d->value), rows = (size_t)plan->core.request.rows;
+    float *to = (float *)d->to->data + (size_t)plan->core.micro->rows_before * row;
+    if (d->norm)
+        fused_norm_apply(d->norm, d->value, rows, d->from->data, to);
+    else
+        memcpy(to, d->from->data, rows * row * sizeof *to);
+}
