@@ -101,7 +101,7 @@ bool session_open(const struct remote *remote, struct client **out, struct error
         return false;
     *err = (struct error)ERROR_INIT;
     store_wait();
-    return store_check(err) && client_open(out, SESSION_SECONDS, err) &&
+    return store_is_ours(err) && client_open(out, SESSION_SECONDS, err) &&
            greet(out, SESSION_SECONDS, &lost, err);
 }
 

@@ -44,7 +44,7 @@ void store_wait(void)
     free(path);
 }
 
-bool store_check(struct error *err)
+bool store_is_ours(struct error *err)
 {
     struct error ignored = ERROR_INIT;
     struct sockaddr_un address;

@@ -14,4 +14,4 @@ void store_wait(void);
 
 /* False: no engine of ours runs, and one that is started would refuse, as another one has the
  * store. To be asked before it is: an engine's reason is in its log only. */
-bool store_check(struct error *err);
+bool store_is_ours(struct error *err);

@@ -151,7 +151,7 @@ static bool reach(bool start, struct client **client, struct error *err)
         return false;
     *err = (struct error)ERROR_INIT;
     store_wait();
-    return store_check(err) && client_open(client, SESSION_SECONDS, err);
+    return store_is_ours(err) && client_open(client, SESSION_SECONDS, err);
 }
 
 static bool engine_dial(struct invocation *invocation, struct error *err)

@@ -8,7 +8,9 @@ if HAVE_MPI
 if HAVE_SIMGPU
 if HAVE_CHECK
 if HAVE_NCCL
-check_PROGRAMS += %D%/dpartui-rank
+EXTRA_PROGRAMS += %D%/dpartui-rank
+%D%/nccl.log: %D%/dpartui-rank$(EXEEXT)
+CLEANFILES += %D%/dpartui-rank$(EXEEXT)
 endif
 %C%_dpartui_rank_CPPFLAGS = $(dpartui_rank_CPPFLAGS)
 %C%_dpartui_rank_SOURCES = $(dpartui_rank_SOURCES) tests/simgpu/program.c

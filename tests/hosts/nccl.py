@@ -117,7 +117,7 @@ class Loss(Case):
 if __name__ == "__main__":
     hosts_case.enter("namespaces.sh", 2)
     if not os.path.exists(RANK):
-        program.skip("there is no simulated GPU: configure found no CUDA toolkit, or no NCCL")
+        program.skip("there is no dpartui-rank with simulated GPUs: see configure --enable-simulated-gpu")
     os.makedirs(PROGRAMS, exist_ok=True)
     for path in cli.PROGRAM, os.path.join(cli.BUILD, "dpartui-engine"), RANK:
         shutil.copy(path, PROGRAMS)

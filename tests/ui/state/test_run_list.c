@@ -201,6 +201,8 @@ START_TEST(columns_come_one_after_the_other)
 {
     const struct run_columns all = {.count = 0};
     for (int i = 1; i <= RUN_COLUMNS; i++) {
+        if (i == RUN_COLUMN_ENERGY || i == RUN_COLUMN_SAMPLES_PER_J)
+            continue;
         run_list_next_column(&list, &all);
         ck_assert_int_eq(list.column, i % RUN_COLUMNS);
         if (list.column == RUN_COLUMN_TEST_ACC)
