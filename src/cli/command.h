@@ -35,7 +35,6 @@ extern const struct option option_host;
 
 #define COMMANDS_MAX  32
 #define OPTIONS_MAX   96
-#define ARGUMENTS_MAX 64      /* of most commands that take several */
 #define ARGUMENTS_ANY INT_MAX /* as many as the system lets through */
 
 /* What --host means for a command. */

@@ -106,23 +106,25 @@ static bool read_numbers(const char **words, int word_count, long *runs, int *co
 
 static bool delete_runs(struct invocation *invocation, struct error *err)
 {
-    long runs[ARGUMENTS_MAX];
-    int count;
-    struct client *client;
-    if (!enough(invocation, 2, "RUN...", err) ||
-        !read_numbers(invocation->arguments + 1, invocation->argument_count - 1, runs, &count, err))
+    int count = 0;
+    struct client *client = NULL;
+    if (!enough(invocation, 2, "RUN...", err))
         return false;
-    if (count > 1 && !invocation_has(invocation, "yes"))
-        return error_set(err, ERROR_USAGE, "to delete %d runs for good takes --yes", count);
-    if (!session_open(&invocation->remote, &client, err))
-        return false;
-    bool ok = count == 1 || check_all_deletable(client, runs, count, err);
+    long *runs = calloc((size_t)invocation->argument_count, sizeof *runs);
+    bool ok = (runs || error_memory(err, "runs")) &&
+              read_numbers(invocation->arguments + 1, invocation->argument_count - 1, runs, &count,
+                           err) &&
+              (count == 1 || invocation_has(invocation, "yes") ||
+               error_set(err, ERROR_USAGE, "to delete %d runs for good takes --yes", count)) &&
+              session_open(&invocation->remote, &client, err) &&
+              (count == 1 || check_all_deletable(client, runs, count, err));
     for (int i = 0; ok && i < count; i++) {
         ok = change(client, "delete", runs[i], json_object(), err);
         if (ok)
             wait_until_gone(runs[i]);
     }
     client_close(client);
+    free(runs);
     return ok;
 }
 

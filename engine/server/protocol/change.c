@@ -257,9 +257,12 @@ int method_tag(struct method_call *call)
     int code = method_lock_run(call, &record);
     if (code != RPC_OK)
         return code;
-    record_change_tags(record, add, remove);
-    history_set_tags(call->server->history, record->number, json_copy(record->tags));
-    queue_keep(&call->server->queue, record);
+    if (record_change_tags(record, add, remove, call->err)) {
+        history_set_tags(call->server->history, record->number, json_copy(record->tags));
+        queue_keep(&call->server->queue, record);
+    } else {
+        code = RPC_PARAMS;
+    }
     return finish(call, code);
 }
 

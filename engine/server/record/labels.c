@@ -44,24 +44,39 @@ static size_t find_tag(const json_t *tags, const char *tag, bool *found)
     return at;
 }
 
-bool record_change_tags(struct record *record, const json_t *add, const json_t *remove)
+static bool add_tag(json_t *tags, const char *tag)
+{
+    bool found;
+    const size_t at = find_tag(tags, tag, &found);
+    return found || json_array_insert_new(tags, at, json_string(tag)) == 0;
+}
+
+bool record_change_tags(struct record *record, const json_t *add, const json_t *remove,
+                        struct error *err)
 {
     size_t index;
     const json_t *value;
-    bool found, ok = true;
+    bool found;
+    json_t *tags = json_copy(record->tags);
+    bool ok = tags != NULL;
     json_array_foreach(remove, index, value)
     {
-        size_t at = find_tag(record->tags, json_string_value(value), &found);
+        const size_t at = find_tag(tags, json_string_value(value), &found);
         if (found)
-            json_array_remove(record->tags, at);
+            json_array_remove(tags, at);
     }
-    json_array_foreach(add, index, value)
-    {
-        if (!json_is_string(value) || json_array_size(record->tags) >= TAGS_MOST)
-            continue;
-        size_t at = find_tag(record->tags, json_string_value(value), &found);
-        if (!found)
-            ok &= json_array_insert_new(record->tags, at, json_copy((json_t *)value)) == 0;
+    json_array_foreach(add, index, value) ok =
+        ok && (!json_is_string(value) || add_tag(tags, json_string_value(value)));
+    if (!ok)
+        error_memory(err, "tags");
+    else if (json_array_size(tags) > TAGS_MOST)
+        ok = error_set(err, ERROR_USAGE, "run %ld would have %zu tags: at most %d", record->number,
+                       json_array_size(tags), TAGS_MOST);
+    if (ok) {
+        json_t *old = record->tags;
+        record->tags = tags;
+        tags = old;
     }
+    json_decref(tags);
     return ok;
 }

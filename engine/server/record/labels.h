@@ -7,8 +7,10 @@
 
 /* One tag: a word of at most 60 bytes without spaces, commas and control characters. */
 bool record_check_tag(const char *tag, struct error *err);
-/* Add and take away tags (arrays of strings, or NULL). False: memory ran out. */
-bool record_change_tags(struct record *record, const json_t *add, const json_t *remove);
+/* Take tags away, then add others (arrays of strings, or NULL). False, and nothing is changed: there
+ * would be more than 20, or memory ran out. */
+bool record_change_tags(struct record *record, const json_t *add, const json_t *remove,
+                        struct error *err);
 
 /*
  * The user's note: one line, not too long; ERROR_USAGE names `key` otherwise. Set one that has been

@@ -84,7 +84,7 @@ struct record *record_restore(const json_t *object)
     if (!record)
         return NULL;
     take_figures(record, object);
-    if (record_change_tags(record, json_object_get(object, "tags"), NULL))
+    if (record_change_tags(record, json_object_get(object, "tags"), NULL, &ignored))
         return record;
     record_free(record);
     return NULL;

@@ -112,6 +112,21 @@ START_TEST(deletions_add_up)
 }
 END_TEST
 
+/* Marks outlive a filter. */
+START_TEST(what_the_filter_hides_is_said)
+{
+    mark_three();
+    replay_keys(&replay, "/run=13<Enter>X");
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Delete 2 runs (#13, #16; the filter hides 1) with their curves and epochs? "
+                     "Run 18 has not ended and stays.");
+    replay_keys(&replay, "n/run=1<Enter>X");
+    ck_assert_str_eq(replay.ui.question_text,
+                     "Delete 2 runs (#13, #16; the filter hides 2) with their curves and epochs? "
+                     "Run 18 has not ended and stays.");
+}
+END_TEST
+
 START_TEST(without_marks_the_selected_one_goes)
 {
     replay_keys(&replay, "/run=13<Enter>X");
@@ -281,6 +296,7 @@ int main(void)
     tcase_add_test(tests, one_question_deletes_them);
     tcase_add_test(tests, what_stays_is_said);
     tcase_add_test(tests, deletions_add_up);
+    tcase_add_test(tests, what_the_filter_hides_is_said);
     tcase_add_test(tests, without_marks_the_selected_one_goes);
     tcase_add_test(tests, a_late_answer_is_about_its_own_question);
     tcase_add_test(tests, an_engine_that_does_not_measure);

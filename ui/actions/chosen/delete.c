@@ -45,12 +45,22 @@ static void answer(struct ui *ui, enum action action)
 
 static const struct question delete_runs = {.answers = {ACTION_YES}, .answer = answer};
 
+/* How many of the chosen runs nobody sees, as they are marked but filtered out. */
+static int count_hidden(const struct ui *ui)
+{
+    int hidden = 0;
+    for (int i = 0; i < ui->chosen.count; i++)
+        hidden += run_list_find(&ui->list, &ui->state, ui->chosen.run[i]) < 0;
+    return hidden;
+}
+
 /* "Delete 3 runs (#4, #7, #9) with their curves, epochs and 6 checkpoints of 41.2 MiB?"; of those
  * that are left out says `rest`. */
 static void ask(struct ui *ui, const struct run_group *rest, const char *checkpoints)
 {
     const char *and = checkpoints[0] != '\0' ? ", " : " and ";
-    char numbers[64], left[40], kept[80] = "";
+    const int hidden = count_hidden(ui);
+    char numbers[64], left[40], kept[80] = "", filtered[40] = "";
     run_group_text(&ui->chosen, "#", numbers, sizeof numbers);
     run_group_text(rest, "", left, sizeof left);
     if (rest->count > 0)
@@ -58,12 +68,15 @@ static void ask(struct ui *ui, const struct run_group *rest, const char *checkpo
                  rest->count > 1 ? " Runs %s have not ended and stay."
                                  : " Run %s has not ended and stays.",
                  left);
+    if (hidden > 0)
+        snprintf(filtered, sizeof filtered, "; the filter hides %d", hidden);
     if (ui->chosen.count == 1)
-        ui_ask(ui, &delete_runs, ui->chosen.run[0], "Delete run %ld with its curve%sepochs%s?%s",
-               ui->chosen.run[0], and, checkpoints, kept);
+        ui_ask(ui, &delete_runs, ui->chosen.run[0], "Delete run %ld%s with its curve%sepochs%s?%s",
+               ui->chosen.run[0], hidden ? ", which the filter hides," : "", and, checkpoints,
+               kept);
     else
-        ui_ask(ui, &delete_runs, 0, "Delete %d runs (%s) with their curves%sepochs%s?%s",
-               ui->chosen.count, numbers, and, checkpoints, kept);
+        ui_ask(ui, &delete_runs, 0, "Delete %d runs (%s%s) with their curves%sepochs%s?%s",
+               ui->chosen.count, numbers, filtered, and, checkpoints, kept);
 }
 
 void delete_ask(struct ui *ui)
