@@ -38,6 +38,7 @@ mkdir "$S" "$S/control"
 munged --force --key-file "$S/munge.key" --socket "$S/munge.socket" --pid-file "$S/munge.pid" \
     --log-file "$S/munge.log" --seed-file "$S/munge.seed"
 
+# On a busy machine nobody is to be taken for a host that is down: such a one gets no steps.
 cat >"$SLURM_CONF" <<END
 ClusterName=test
 SlurmctldHost=h1
@@ -58,6 +59,8 @@ ReturnToService=2
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 KillWait=10
+MessageTimeout=100
+SlurmdTimeout=0
 SlurmdParameters=config_overrides
 NodeName=h[1-$hosts] CPUs=2 State=UNKNOWN
 PartitionName=all Nodes=h[1-$hosts] Default=YES MaxTime=INFINITE State=UP
