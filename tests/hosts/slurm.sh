@@ -38,7 +38,7 @@ mkdir "$S" "$S/control"
 munged --force --key-file "$S/munge.key" --socket "$S/munge.socket" --pid-file "$S/munge.pid" \
     --log-file "$S/munge.log" --seed-file "$S/munge.seed"
 
-# On a busy machine nobody is to be taken for a host that is down: such a one gets no steps.
+# A host that is slow to answer on a busy machine must not count as down: it would get no steps.
 cat >"$SLURM_CONF" <<END
 ClusterName=test
 SlurmctldHost=h1
