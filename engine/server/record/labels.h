@@ -7,8 +7,8 @@
 
 /* One tag: a word of at most 60 bytes without spaces, commas and control characters. */
 bool record_check_tag(const char *tag, struct error *err);
-/* Take tags away, then add others (arrays of strings, or NULL). False, and nothing is changed: there
- * would be more than 20, or memory ran out. */
+/* Take tags away, then add others (arrays of strings, or NULL). False, and nothing is changed:
+ * there would be more than 20, or memory ran out. */
 bool record_change_tags(struct record *record, const json_t *add, const json_t *remove,
                         struct error *err);
 
