@@ -20,7 +20,7 @@ struct conv {
         size_t count;
     } dweights, dbias;
     /* Of a stage: what the gradients of all micro-batches are made of at once, and their shape. */
-    struct deferred_value x_kept, dy_kept;
+    struct deferred kept;
     struct conv_shape batch_shape;
 };
 
@@ -59,15 +59,6 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
         gather(plan, c->weights.at.weights, &c->dweights);
     if (c->dbias.to)
         gather(plan, c->weights.at.bias, &c->dbias);
-    return true;
-}
-
-static bool run_keep(struct plan *plan, void *layer, struct error *err)
-{
-    const struct conv *c = layer;
-    (void)err;
-    deferred_keep(plan, &c->x_kept);
-    deferred_keep(plan, &c->dy_kept);
     return true;
 }
 
@@ -251,11 +242,7 @@ static bool build_keep(struct builder *b, const struct node *node, struct conv *
 {
     const struct fused_norm *norm = norm_of(b, node);
     struct buffer *x = norm ? use_norm(b, norm) : build_forward_value(b, node->input, err);
-    if (!x || !deferred_make(b, node->input, x, norm, &conv->x_kept, err) ||
-        !deferred_make(b, node->output, dy, NULL, &conv->dy_kept, err))
-        return false;
-    build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "kept");
-    return build_step(b, node, run_keep, conv, err);
+    return x && deferred_build(b, node, x, norm, dy, &conv->kept, err);
 }
 
 static bool defers(const struct builder *b, const struct node *node)
@@ -273,7 +260,7 @@ static bool finish_weights(struct builder *b, const struct node *node, struct co
     if (dw && node->bias != NET_NONE)
         dbias = build_fixed(b, param_grads(b, node->bias), err);
     const struct conv_buffers at = {
-        .src = conv->x_kept.to, .weights = dw, .bias = dbias, .dst = conv->dy_kept.to};
+        .src = conv->kept.x.to, .weights = dw, .bias = dbias, .dst = conv->kept.dy.to};
     return dw && (dbias || node->bias == NET_NONE) &&
            conv_run_make(b, &conv->weights, &conv->batch_shape, CONV_BACKWARD_WEIGHTS, stored, &at,
                          err) &&
@@ -284,7 +271,7 @@ static bool finish(struct builder *b, const struct node *node, void *layer, stru
 {
     struct conv *conv = layer;
     struct conv_stored stored;
-    if (!conv->x_kept.to)
+    if (!conv->kept.x.to)
         return true;
     conv_shape_of(&conv->batch_shape, b->graph, node, b->rows);
     bool ok = stored_make(&stored, b, node, err) && finish_weights(b, node, conv, &stored, err);

@@ -15,8 +15,8 @@ bool deferred_pays(const struct builder *b, size_t weights, size_t row)
            (size_t)request->batch_rows * row <= MOST_VALUES * weights;
 }
 
-bool deferred_make(struct builder *b, int value, struct buffer *from, const struct fused_norm *norm,
-                   struct deferred_value *out, struct error *err)
+static bool make(struct builder *b, int value, struct buffer *from, const struct fused_norm *norm,
+                 struct deferred_value *out, struct error *err)
 {
     const struct value *v = &b->graph->values[value];
     const size_t rows = (size_t)b->core->request.batch_rows;
@@ -26,7 +26,7 @@ bool deferred_make(struct builder *b, int value, struct buffer *from, const stru
     return out->to;
 }
 
-void deferred_keep(const struct plan *plan, const struct deferred_value *d)
+static void keep(const struct plan *plan, const struct deferred_value *d)
 {
     const size_t row = value_row(d->value), rows = (size_t)plan->core.request.rows;
     float *to = (float *)d->to->data + (size_t)plan->core.micro->rows_before * row;
@@ -34,4 +34,24 @@ void deferred_keep(const struct plan *plan, const struct deferred_value *d)
         fused_norm_apply(d->norm, d->value, rows, d->from->data, to);
     else
         memcpy(to, d->from->data, rows * row * sizeof *to);
+}
+
+static bool run(struct plan *plan, void *context, struct error *err)
+{
+    const struct deferred *kept = context;
+    (void)err;
+    keep(plan, &kept->x);
+    keep(plan, &kept->dy);
+    return true;
+}
+
+bool deferred_build(struct builder *b, const struct node *node, struct buffer *x,
+                    const struct fused_norm *norm, struct buffer *dy, struct deferred *out,
+                    struct error *err)
+{
+    if (!make(b, node->input, x, norm, &out->x, err) ||
+        !make(b, node->output, dy, NULL, &out->dy, err))
+        return false;
+    build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "kept");
+    return build_step(b, node, run, out, err);
 }

@@ -20,10 +20,15 @@ struct deferred_value {
     const struct fused_norm *norm; /* `from` is what it works on, `to` its result; NULL: none */
 };
 
+/* Both of a layer: its input, and the gradient of its output. */
+struct deferred {
+    struct deferred_value x, dy;
+};
+
 /* Whether it pays for `weights` numbers, by rows of so many values and gradients. */
 bool deferred_pays(const struct builder *b, size_t weights, size_t row);
-/* Part of the step being built: each micro-batch's `from` is kept. */
-bool deferred_make(struct builder *b, int value, struct buffer *from, const struct fused_norm *norm,
-                   struct deferred_value *out, struct error *err);
-/* In that step. */
-void deferred_keep(const struct plan *plan, const struct deferred_value *value);
+/* The step that keeps x, or what `norm`, unless it is NULL, makes of it, and dy of each
+ * micro-batch. `out` stays where it is as long as the plan. */
+bool deferred_build(struct builder *b, const struct node *node, struct buffer *x,
+                    const struct fused_norm *norm, struct buffer *dy, struct deferred *out,
+                    struct error *err);

@@ -15,7 +15,7 @@ struct linear {
     float *dweights, *dbias;
     int rows, in, out;
     bool relu;
-    struct deferred_value x_kept, dy_kept; /* of a stage: for plan_finish */
+    struct deferred kept; /* of a stage: for plan_finish */
     int batch_rows;
 };
 
@@ -75,20 +75,11 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
                           err);
 }
 
-static bool run_keep(struct plan *plan, void *layer, struct error *err)
-{
-    const struct linear *l = layer;
-    (void)err;
-    deferred_keep(plan, &l->x_kept);
-    deferred_keep(plan, &l->dy_kept);
-    return true;
-}
-
 static bool run_finish(struct plan *plan, void *layer, struct error *err)
 {
     const struct linear *l = layer;
     (void)plan;
-    return make_gradients(l, l->x_kept.to->data, l->dy_kept.to->data, l->batch_rows, false, err);
+    return make_gradients(l, l->kept.x.to->data, l->kept.dy.to->data, l->batch_rows, false, err);
 }
 
 static bool run_data(struct plan *plan, void *layer, struct error *err)
@@ -152,17 +143,14 @@ static bool build_weights(struct builder *b, const struct node *node, struct lin
         build_use(b, x);
         return build_gradients(b, node, l, run_weights, err);
     }
-    build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "kept");
-    return deferred_make(b, node->input, x, NULL, &l->x_kept, err) &&
-           deferred_make(b, node->output, l->masked, NULL, &l->dy_kept, err) &&
-           build_step(b, node, run_keep, l, err);
+    return deferred_build(b, node, x, NULL, l->masked, &l->kept, err);
 }
 
 static bool finish(struct builder *b, const struct node *node, void *layer, struct error *err)
 {
     struct linear *l = layer;
     l->batch_rows = b->rows;
-    return !l->x_kept.to || build_gradients(b, node, l, run_finish, err);
+    return !l->kept.x.to || build_gradients(b, node, l, run_finish, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)

@@ -6,6 +6,12 @@
 #include "base/clock.h"
 #include "base/text.h"
 
+static bool make_events(cudaEvent_t *first, cudaEvent_t *second, unsigned flags, struct error *err)
+{
+    return cuda_check(cudaEventCreateWithFlags(first, flags), "event for reductions", err) &&
+           cuda_check(cudaEventCreateWithFlags(second, flags), "event for reductions", err);
+}
+
 bool nccl_marks_open(struct nccl_end *end, struct error *err)
 {
     end->marks = calloc(NCCL_MARKS, sizeof *end->marks);
@@ -15,13 +21,9 @@ bool nccl_marks_open(struct nccl_end *end, struct error *err)
     bool ok = cuda_check(cudaEventCreateWithFlags(&end->done, cudaEventDisableTiming),
                          "event for reductions", err);
     for (int i = 0; ok && i < NCCL_MARKS; i++)
-        ok = cuda_check(cudaEventCreateWithFlags(&end->marks[i].before, cudaEventDisableTiming),
-                        "event for reductions", err) &&
-             cuda_check(cudaEventCreateWithFlags(&end->marks[i].after, cudaEventDisableTiming),
-                        "event for reductions", err);
+        ok = make_events(&end->marks[i].before, &end->marks[i].after, cudaEventDisableTiming, err);
     for (int i = 0; ok && i < NCCL_CLOCKS; i++)
-        ok = cuda_check(cudaEventCreate(&end->clocks[i].begin), "event for reductions", err) &&
-             cuda_check(cudaEventCreate(&end->clocks[i].end), "event for reductions", err);
+        ok = make_events(&end->clocks[i].begin, &end->clocks[i].end, cudaEventDefault, err);
     return ok;
 }
 
