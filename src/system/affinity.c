@@ -66,18 +66,24 @@ bool affinity_check(const char *text, struct error *err)
                      "cpus '%.40s' must be how many, as 4, or which, as 0-3,8 (4-4 for one)", text);
 }
 
-bool affinity_is_limited(void)
+/* NULL: there is no limit. */
+static const char *limit_text(void)
 {
     const char *text = getenv(AFFINITY_VARIABLE);
-    return text && *text;
+    return text && *text ? text : NULL;
+}
+
+bool affinity_is_limited(void)
+{
+    return limit_text();
 }
 
 /* Those that the environment leaves of `*count`. */
 static bool limit(int *cpus, int *count, struct error *err)
 {
-    const char *text = getenv(AFFINITY_VARIABLE);
+    const char *text = limit_text();
     long most;
-    if (!text || !*text)
+    if (!text)
         return true;
     if (!affinity_check(text, err))
         return false;

@@ -89,7 +89,7 @@ static const struct {
     {"runs-none", "idle", "R", LINK_UP},
     {"runs-few", "train-2", "R<Down> ", LINK_UP},
     {"runs-all", "runs", "R<Down><Down> /run=13<Enter> <Esc>R/run=7<Enter> /<Esc>", LINK_UP},
-    {"runs-sorted", "runs", "Roooooooo<Down>", LINK_UP},
+    {"runs-sorted", "runs", "Rooooooo<Down>", LINK_UP},
     {"runs-filtered", "runs", "R/acc>0.8 resn<Enter>", LINK_UP},
     {"runs-no-match", "runs", "R/nothing like this", LINK_UP},
     {"runs-queue", "runs", "RKK", LINK_UP},

@@ -9,21 +9,10 @@
 
 enum { PAGE = 10 };
 
-/* Those that the list has without a choice. */
-static struct run_columns usual_columns(const struct ui *ui)
-{
-    struct run_columns usual = {.count = 0};
-    for (int i = 0; i < RUN_COLUMNS; i++)
-        if (run_column_tells(ui, (enum run_column)i))
-            run_columns_add(&usual, (enum run_column)i);
-    return usual;
-}
-
 static void toggle(struct ui *ui, enum run_column column)
 {
-    const struct run_columns usual = usual_columns(ui);
-    struct run_columns columns =
-        ui->preferences.columns.count > 0 ? ui->preferences.columns : usual;
+    const struct run_columns usual = run_columns_usual(ui);
+    struct run_columns columns = run_columns_wanted(ui);
     if (run_columns_have(&columns, column))
         run_columns_remove(&columns, column);
     else

@@ -5,6 +5,7 @@
 
 #include "ui/actions/views.h"
 #include "ui/keys/walk.h"
+#include "ui/panels/run_cells.h"
 #include "ui/views/runs.h"
 
 /* What keys do in the list of all runs and in the details of one. */
@@ -104,10 +105,11 @@ static void begin_filter(struct ui *ui)
 
 static void sort(struct ui *ui, bool other_way)
 {
+    const struct run_columns shown = run_columns_wanted(ui);
     if (other_way)
         ui->list.ascending = !ui->list.ascending;
     else
-        run_list_next_column(&ui->list, &ui->preferences.columns);
+        run_list_next_column(&ui->list, &shown);
     run_list_refresh(ui);
 }
 

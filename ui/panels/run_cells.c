@@ -185,16 +185,32 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
     return STYLE_NORMAL;
 }
 
-bool run_column_tells(const struct ui *ui, enum run_column column)
+/* Does the column say anything of any run? That of rows only where one does not use all, those of
+ * energy where it was measured. */
+static bool tells(const struct ui *ui, enum run_column column)
 {
     const bool energy = column == RUN_COLUMN_ENERGY || column == RUN_COLUMN_SAMPLES_PER_J;
-    bool tells = !energy && column != RUN_COLUMN_ROWS;
-    for (int i = 0; i < ui->state.run_count && !tells; i++) {
+    bool any = !energy && column != RUN_COLUMN_ROWS;
+    for (int i = 0; i < ui->state.run_count && !any; i++) {
         const struct state_run *run = &ui->state.runs[i];
-        tells = energy ? isfinite(run->energy_j)
-                       : isfinite(run->train_rows) || isfinite(run->test_rows);
+        any = energy ? isfinite(run->energy_j)
+                     : isfinite(run->train_rows) || isfinite(run->test_rows);
     }
-    return tells;
+    return any;
+}
+
+struct run_columns run_columns_usual(const struct ui *ui)
+{
+    struct run_columns usual = {.count = 0};
+    for (int i = 0; i < RUN_COLUMNS; i++)
+        if (tells(ui, (enum run_column)i))
+            run_columns_add(&usual, (enum run_column)i);
+    return usual;
+}
+
+struct run_columns run_columns_wanted(const struct ui *ui)
+{
+    return ui->preferences.columns.count > 0 ? ui->preferences.columns : run_columns_usual(ui);
 }
 
 /* In the column of rows. */
@@ -219,7 +235,7 @@ void run_columns_choose(const struct ui *ui, const struct list_column *columns, 
     if (longest > chosen[RUN_COLUMN_ROWS].width)
         chosen[RUN_COLUMN_ROWS].width = longest;
     for (int i = 0; i < RUN_COLUMNS && !all; i++)
-        if (!run_column_tells(ui, (enum run_column)i))
+        if (!tells(ui, (enum run_column)i))
             chosen[i].width = chosen[i].most = 0;
 }
 

@@ -12,9 +12,11 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
 void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,
              const struct list_column *columns, const struct column_place *places,
              const struct state_run *run);
-/* Does the column say anything of any run? That of rows only where one does not use all, those of
+/* Columns that say something of any run: that of rows only where one does not use all, those of
  * energy where it was measured. */
-bool run_column_tells(const struct ui *ui, enum run_column column);
+struct run_columns run_columns_usual(const struct ui *ui);
+/* Those that the user has chosen for the list of all runs, or else the usual ones. */
+struct run_columns run_columns_wanted(const struct ui *ui);
 /* Which of a list's columns are shown: those that say something or, where the user has chosen,
  * `all`. `chosen` has room for RUN_COLUMNS. */
 void run_columns_choose(const struct ui *ui, const struct list_column *columns, bool all,

@@ -214,14 +214,6 @@ void run_list_sort(struct run_list *list, enum run_column column)
 void run_list_next_column(struct run_list *list, const struct run_columns *shown)
 {
     int at = 0;
-    if (shown->count == 0) {
-        int next = list->column;
-        do
-            next = (next + 1) % RUN_COLUMNS;
-        while (next == RUN_COLUMN_ENERGY || next == RUN_COLUMN_SAMPLES_PER_J); /* if chosen only */
-        run_list_sort(list, (enum run_column)next);
-        return;
-    }
     while (at < shown->count && shown->column[at] != list->column)
         at++;
     run_list_sort(list, shown->column[at < shown->count ? (at + 1) % shown->count : 0]);

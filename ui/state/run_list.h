@@ -39,7 +39,7 @@ const struct state_run *run_list_run(const struct run_list *list, const struct s
                                      int line);
 /* Sort by a column, in the direction that shows the best or newest first. */
 void run_list_sort(struct run_list *list, enum run_column column);
-/* By the next of those that are shown. */
+/* By the next of those that are shown, of which there is one at least. */
 void run_list_next_column(struct run_list *list, const struct run_columns *shown);
 /* How the lines are sorted, in words: "highest first". */
 const char *run_list_direction(const struct run_list *list);

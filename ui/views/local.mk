@@ -1,4 +1,5 @@
 libui_a_SOURCES += \
+	%D%/columns.c \
 	%D%/compare.c \
 	%D%/confusion.c %D%/confusion.h \
 	%D%/confusion_sections.c %D%/confusion_sections.h \
@@ -9,10 +10,6 @@ libui_a_SOURCES += \
 	%D%/hosts.c \
 	%D%/log.c %D%/log.h \
 	%D%/run.c %D%/run.h \
-	%D%/run_profile.c %D%/run_profile.h \
-	%D%/run_sections.c %D%/run_sections.h \
-	%D%/run_summary.c %D%/run_summary.h \
-	%D%/run_timeline.c %D%/run_timeline.h \
 	%D%/runs.c %D%/runs.h \
 	%D%/settings.c \
 	%D%/views.c %D%/views.h

@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "ui/views/dashboard.h"
-#include "ui/views/run_profile.h"
-#include "ui/views/run_sections.h"
-#include "ui/views/run_summary.h"
-#include "ui/views/run_timeline.h"
+#include "ui/views/run/profile.h"
+#include "ui/views/run/sections.h"
+#include "ui/views/run/summary.h"
+#include "ui/views/run/timeline.h"
 
 /* The details of the selected run: one page to scroll, or on a wide screen two side by side. */
 

@@ -199,10 +199,10 @@ END_TEST
 
 START_TEST(columns_come_one_after_the_other)
 {
-    const struct run_columns all = {.count = 0};
+    struct run_columns all = {.count = 0};
+    for (int i = 0; i < RUN_COLUMNS; i++)
+        run_columns_add(&all, (enum run_column)i);
     for (int i = 1; i <= RUN_COLUMNS; i++) {
-        if (i == RUN_COLUMN_ENERGY || i == RUN_COLUMN_SAMPLES_PER_J)
-            continue;
         run_list_next_column(&list, &all);
         ck_assert_int_eq(list.column, i % RUN_COLUMNS);
         if (list.column == RUN_COLUMN_TEST_ACC)

@@ -73,7 +73,7 @@ static void write_file(struct ui *ui)
 /* Points are the most of it, and not written. */
 static json_t *copy_without_points(const json_t *result)
 {
-    json_t *copy = json_deep_copy(result);
+    json_t *copy = json_copy((json_t *)result);
     json_object_del(copy, "points");
     return copy;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/run_timeline.h"
+#include "ui/views/run/timeline.h"
 
 #include <stdlib.h>
 

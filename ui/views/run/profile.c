@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/run_profile.h"
+#include "ui/views/run/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

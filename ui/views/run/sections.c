@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/run_sections.h"
+#include "ui/views/run/sections.h"
 
 #include <math.h>
 #include <stdio.h>

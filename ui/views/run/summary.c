@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/views/run_summary.h"
+#include "ui/views/run/summary.h"
 
 #include <math.h>
 #include <stdio.h>

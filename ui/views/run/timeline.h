@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "ui/views/run_sections.h"
+#include "ui/views/run/sections.h"
 
 /* What the stages of a pipeline did in its last step. */
 run_section section_timeline;
