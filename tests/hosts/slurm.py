@@ -18,8 +18,14 @@ ENDLESS = [*DATA, "--epochs", "1000000", "--host-limit", "3"]
 
 class Slurm(hosts_case.Case):
     def tearDown(self):
-        subprocess.run(["scancel", "--user", "root"], check=True)
+        self.end_jobs()
         super().tearDown()
+
+    def end_jobs(self):
+        """Until Slurm has cleared up: it gives no new job a host where it still does."""
+        subprocess.run(["scancel", "--user", "root"], check=True)
+        self.wait_for("the end of all jobs", lambda: not subprocess.run(
+            ["squeue", "--noheader"], stdout=subprocess.PIPE, check=True).stdout)
 
     def allocate(self, *command, hosts=2):
         """What dpartui prints within an allocation."""
@@ -101,7 +107,7 @@ class Slurm(hosts_case.Case):
         subprocess.run(["scancel", "--signal=USR1", job], check=True)
         self.wait_status(number, "stopped")
         first = self.good_json("show", str(number))
-        subprocess.run(["scancel", job], check=True)
+        self.end_jobs()
         self.wait_none_left()
         done = len(first["epochs"])
         text = self.allocate(cli.PROGRAM, "train", "--resume", str(number), "--epochs",
