@@ -229,6 +229,11 @@ json_t *json_finite(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *json_if_finite(double value)
+{
+    return isfinite(value) ? json_real(value) : NULL;
+}
+
 double member_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);

@@ -63,6 +63,8 @@ json_t *json_kept_if(bool ok, json_t *json);
 
 /* A finite number as a JSON real, anything else as null (JSON has no NaN). */
 json_t *json_finite(double value);
+/* The same, but NULL for others: json_pack leaves a member of "o*" out then. */
+json_t *json_if_finite(double value);
 
 /* A number member of a JSON object; NAN when it is missing or null. */
 double member_number(const json_t *object, const char *key);

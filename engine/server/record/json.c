@@ -25,12 +25,6 @@ static json_t *unless_all(long rows)
     return rows > 0 ? json_integer(rows) : NULL;
 }
 
-/* NULL: it was not measured. */
-static json_t *unless_nan(double value)
-{
-    return isfinite(value) ? json_real(value) : NULL;
-}
-
 static const char *model_name(const struct record *record)
 {
     return record->model ? record->model : record->spec.model;
@@ -74,8 +68,8 @@ json_t *record_json(const struct record *record)
                                                                   : NULL,
         "likeness", (json_int_t)record->likeness, "threads",
         spec->thread_count == 0 ? spec->cpu_threads : 0, "train_rows", unless_all(spec->train_rows),
-        "test_rows", unless_all(spec->test_rows), "energy_j", unless_nan(record->energy_j),
-        "samples_per_j", unless_nan(record->samples_per_j));
+        "test_rows", unless_all(spec->test_rows), "energy_j", json_if_finite(record->energy_j),
+        "samples_per_j", json_if_finite(record->samples_per_j));
 }
 
 /*

@@ -65,8 +65,11 @@ bool record_change_tags(struct record *record, const json_t *add, const json_t *
         if (found)
             json_array_remove(tags, at);
     }
-    json_array_foreach(add, index, value) ok =
-        ok && (!json_is_string(value) || add_tag(tags, json_string_value(value)));
+    json_array_foreach(add, index, value)
+    {
+        if (json_is_string(value))
+            ok = ok && add_tag(tags, json_string_value(value));
+    }
     if (!ok)
         error_memory(err, "tags");
     else if (json_array_size(tags) > TAGS_MOST)

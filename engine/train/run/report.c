@@ -266,16 +266,11 @@ static json_t *gradient_norm(const struct run *run)
     return run->spec.clip_norm > 0 && norm ? json_finite((double)*norm) : NULL;
 }
 
-/* Of the energy; 0 is not known, and left out. */
-static json_t *known(double value)
-{
-    return value > 0 && isfinite(value) ? json_real(value) : NULL;
-}
-
 bool report_epoch(struct run *run, struct error *err)
 {
     const struct epoch_metrics *epoch = &run->metrics.epoch;
     const int partial = epoch->steps < run->work.steps_per_epoch;
+    const double joules = epoch->energy_j > 0 ? epoch->energy_j : NAN;
     double rows = (double)epoch->rows;
     double bytes = (double)epoch->steps * run->ranks.strategy->step_bytes(&run->ranks);
     double reduced = run->spec.strategy == STRATEGY_DATA ? bytes : 0; /* others move more */
@@ -294,8 +289,8 @@ bool report_epoch(struct run *run, struct error *err)
         json_finite(sync_algorithm_bandwidth(reduced, epoch->reduce_s)), "sync_bus_bandwidth",
         json_finite(sync_bus_bandwidth(reduced, epoch->reduce_s, run->ranks.count)), "devices",
         list_of(run, run->ranks.count, metrics_of, NULL), "grad_norm", gradient_norm(run),
-        "noise_scale", noise_json(&run->metrics), "energy_j", known(epoch->energy_j),
-        "samples_per_j", known(rows / epoch->energy_j));
+        "noise_scale", noise_json(&run->metrics), "energy_j", json_if_finite(joules),
+        "samples_per_j", json_if_finite(rows / joules));
     bool ok = event && outcome_add_epoch(&run->work, &run->metrics, event) &&
               meet_add_network(run, event);
     return report_emit(&run->report, json_kept_if(ok, event), err);
