@@ -113,7 +113,8 @@ const char *sentence_of_devices(const struct outcome *outcome, const struct outc
         !append_energy(outcome, base, buffer, size, &used))
         return buffer;
     if (outcome->efficiency >= WELL_SCALED) {
-        if (append(buffer, size, &used, "; nothing limits the scaling so far"))
+        if (append(buffer, size, &used, "; nothing limits the scaling so far") &&
+            append_crowd(outcome, cores, buffer, size, &used))
             append_network(outcome, buffer, size, &used);
         return buffer;
     }

@@ -28,7 +28,8 @@ class Slurm(hosts_case.Case):
             ["squeue", "--noheader"], stdout=subprocess.PIPE, check=True).stdout)
 
     def allocate(self, *command, hosts=2):
-        """What dpartui prints within an allocation."""
+        """What dpartui prints within an allocation, of the first hosts."""
+        self.end_jobs()
         done = subprocess.run(["salloc", "-Q", "-N", str(hosts), *command], env=self.env,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=cli.PATIENCE, check=False)

@@ -20,7 +20,7 @@ import plain_signals  # noqa: E402,F401
 from terminal import Terminal  # noqa: E402
 
 PROGRAM = os.path.join(os.environ.get('top_builddir', '.'), 'dpartui')
-RUN = ['--model', 'smallnet', '--data', 'glyphs', '--train-rows', '4000', '--test-rows', '500',
+RUN = ['--model', 'smallnet', '--data', 'glyphs', '--train-rows', '500', '--test-rows', '100',
        '--devices', 'cpu:0', '--cpu-threads', '1', '--batch', '64', '--lr', '0.05',
        '--epochs', '9999']
 COLOUR = rb'\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7])[;m]'
