@@ -3,15 +3,16 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/figure.h"
 
-enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 16 };
+enum { BAR_LEAST = 8, BAR_MOST = 40, GAP = 2, PARTS = 16, PART_TEXT = 96 };
 
 /* Pieces of the line, never more than PARTS; the ones with the highest `drop` go when the line is
  * too short. */
 struct part {
-    char text[96];
+    char text[PART_TEXT];
     enum style style;
     int drop;
     bool bar; /* the progress bar stands before the text */
@@ -65,6 +66,25 @@ static void of(char *buffer, size_t size, const char *what, double part, double 
         snprintf(buffer, size, "%s %s", what, figure_whole(&a, part));
 }
 
+/*
+ * What the run does now, always as wide as its last step is: what follows it stays where it is, so
+ * that it need not be sent again.
+ */
+static void what_it_does(const struct state_live *live, char *buffer, size_t size)
+{
+    char last[PART_TEXT];
+    of(last, sizeof last, "step", live->steps_per_epoch, live->steps_per_epoch);
+    if (live->to_read > 0)
+        of(buffer, size, "picture", live->read, live->to_read);
+    else if (live->phase[0] != '\0' && live->phase[0] != 't')
+        snprintf(buffer, size, "%s", live->phase);
+    else
+        of(buffer, size, "step", live->epoch_step, live->steps_per_epoch);
+    size_t length = strlen(buffer);
+    if (isfinite(live->steps_per_epoch) && length < strlen(last))
+        snprintf(buffer + length, size - length, "%*s", (int)(strlen(last) - length), "");
+}
+
 static double progress(const struct state_live *live)
 {
     if (live->to_read > 0)
@@ -87,12 +107,7 @@ static void add_run(const struct ui *ui, struct line *line)
     part = add(line, STYLE_NORMAL, 3);
     of(part->text, sizeof part->text, "epoch", live->epoch, live->epochs);
     part = add(line, STYLE_NORMAL, 6);
-    if (live->to_read > 0)
-        of(part->text, sizeof part->text, "picture", live->read, live->to_read);
-    else if (live->phase[0] != '\0' && live->phase[0] != 't')
-        snprintf(part->text, sizeof part->text, "%s", live->phase);
-    else
-        of(part->text, sizeof part->text, "step", live->epoch_step, live->steps_per_epoch);
+    what_it_does(live, part->text, sizeof part->text);
     if (live->scheduled) {
         part = add(line, STYLE_NORMAL, 8);
         snprintf(part->text, sizeof part->text, "lr %s", figure_digits(&figure, live->lr, 3));
