@@ -280,7 +280,7 @@ static void warn_current(void *context, const char *text)
     queue->changed(queue->context);
 }
 
-/* The store has forgotten it for good. */
+/* Once it is gone from the store for good. */
 static void remove_checkpoints(void *context, long run)
 {
     const struct queue *queue = context;
@@ -329,8 +329,8 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
         pthread_mutex_destroy(&queue->lock);
         return error_errno(err, "cannot start the thread that trains");
     }
-    history_set_owner(history, &(struct history_owner){raise_number, warn_current,
-                                                       remove_checkpoints, queue});
+    history_set_owner(
+        history, &(struct history_owner){raise_number, warn_current, remove_checkpoints, queue});
     return true;
 }
 
@@ -356,7 +356,7 @@ bool queue_free(struct queue *queue)
 {
     struct error ignored = ERROR_INIT;
     pthread_join(queue->runner, NULL);
-    /* The next engine removes the checkpoints of those that the store does not forget in time. */
+    /* The next engine removes the checkpoints of those that are not gone from the store in time. */
     if (queue->deleted_count > 0)
         history_sync(queue->history, SYNC_S, &ignored);
     history_set_owner(queue->history, NULL);
