@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The two programs from the outside: usage, output, exit statuses, signals, the engine's life."""
 
+import fcntl
 import http.server
 import json
 import os
@@ -11,9 +12,11 @@ import select
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -183,6 +186,13 @@ class Usage(Case):
         self.env["XDG_CONFIG_HOME"] = config
         self.assertIn("dpartui.conf", self.bad(2, "runs"))
         self.good("runs", "--help")
+
+    def test_wrong_columns_stop_no_command(self):
+        self.env["DPARTUI_COLUMNS"] = "run,modell"
+        done = self.run_program("runs", "--json")
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, "[]"), done.stderr)
+        self.assertRegex(done.stderr, r"\Adpartui: environment variable DPARTUI_COLUMNS: columns: "
+                         r"'modell' is .* one of run, model, .*, note; it is ignored\n")
 
     def test_environment_is_below_the_command_line(self):
         self.env["DPARTUI_BATCH"] = "50"
@@ -365,7 +375,10 @@ class Training(Case):
         self.assertEqual([epoch["epoch"] for epoch in shown["epochs"]], [1, 2, 3])
         self.assertEqual(shown["spec"]["batch"], 20)
         self.assertIn("random:200x10", self.good("runs"))
+        self.assertNotIn("TAGS", self.good("runs"))
         self.assertIn("EPOCH", self.good("show", "1"))
+        self.good("runs", "tag", "1", "thesis", "old")
+        self.assertRegex(self.good("runs"), r"  TAGS +NOTE\n.*  old thesis  -\n")
 
     def test_notes_and_stops_after_an_epoch(self):
         self.bad(2, "train", *ENDLESS, "--note", "two\nlines")
@@ -559,11 +572,8 @@ class Signals(Case):
         pid, fd = pty.fork()
         if pid == 0:
             os.environ.update(self.env, TERM="xterm", COLUMNS="")
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
             os.execv(PROGRAM, [PROGRAM, *arguments])
-        import fcntl
-        import struct
-        import termios
-        fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         output = ""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
@@ -578,6 +588,13 @@ class Signals(Case):
                 break
         os.close(fd)
         return output, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def test_tags_where_the_terminal_is_wide_enough(self):
+        self.good("train", *SHORT)
+        self.good("runs", "tag", "1", "thesis")
+        for columns, shown in ((200, True), (90, False)):
+            listed, status = self.on_terminal(columns, ["runs"], lambda fd, output: True)
+            self.assertEqual((status, "  TAGS" in listed), (0, shown), listed)
 
     def test_a_bar_on_a_terminal(self):
         state = {"sent": False}
