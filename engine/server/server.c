@@ -261,6 +261,7 @@ static bool start_queue(struct server *server, struct error *err)
         json_decref(past.runs);
         return false;
     }
+    snprintf(server->trouble, sizeof server->trouble, "%s", past.trouble);
     const char *checkpoints = checkpoint_folder(server, &past);
     server->notifier = notifier_start(&server->log, NOTIFY_SECONDS, err);
     bool ok =

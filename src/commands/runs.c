@@ -220,8 +220,8 @@ static bool read_list(const struct store_filter *filter, json_t **list, bool *an
     bool ok = run_source_list(&source, filter, list, err);
     *any = ok && json_array_size(*list) > 0;
     ok = ok && (*any || run_source_any(&source, any, err));
-    if (ok && source.unread.kind != ERROR_NONE)
-        print_to(stderr, "dpartui: only the engine's runs: %s\n", source.unread.text);
+    if (ok)
+        run_source_complain(&source);
     run_source_close(&source);
     return ok;
 }

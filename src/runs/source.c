@@ -240,6 +240,23 @@ bool run_source_list(struct run_source *source, const struct store_filter *filte
     return false;
 }
 
+void run_source_complain(struct run_source *source)
+{
+    struct error ignored = ERROR_INIT;
+    json_t *status = NULL;
+    char text[700];
+    if (source->unread.kind != ERROR_NONE)
+        print_to(stderr, "dpartui: only the engine's runs: %s\n", source->unread.text);
+    if (source->store && store_list_unread(source->store, text, sizeof text)) {
+        print_to(stderr, "dpartui: %s\n", text);
+    } else if (ask(source, "status", NULL, &status, &ignored)) {
+        const char *trouble = json_string_value(json_object_get(status, "store"));
+        if (trouble)
+            print_to(stderr, "dpartui: %s\n", trouble);
+    }
+    json_decref(status);
+}
+
 bool run_source_any(struct run_source *source, bool *any, struct error *err)
 {
     json_t *live = NULL;

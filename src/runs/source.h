@@ -47,6 +47,8 @@ void run_source_close(struct run_source *source);
  */
 bool run_source_list(struct run_source *source, const struct store_filter *filter, json_t **runs,
                      struct error *err);
+/* On stderr, after a list: what of the store is not in it, or what the engine says is wrong. */
+void run_source_complain(struct run_source *source);
 /* Is there any run at all? */
 bool run_source_any(struct run_source *source, bool *any, struct error *err);
 

@@ -31,6 +31,7 @@ struct store {
     int lock_fd;                    /* of PATH.lock, held by the one that writes; -1: a reader's */
     bool keeps_damaged;             /* a damaged file is an error, and stays where it is */
     struct store_identity identity; /* of one that is open for writing */
+    long unread, first_unread;      /* runs that the last list leaves out; number of the first */
 };
 
 /* "DPRT" as the application's number marks a file as ours. */

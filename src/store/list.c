@@ -2,6 +2,7 @@
 #include "store/list.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
  * Lists of runs. Their numbers are found first, from the index that holds all that is asked for,
  * and then the objects of those alone are read.
  */
+
+#define UNREAD_ADVICE ": 'dpartui runs repair' rebuilds what can be read"
 
 /* What lists are sorted by, with its column. */
 static const struct sort_key {
@@ -157,38 +160,38 @@ static void put_statement(struct text *sql, const struct store_filter *filter, b
  * A run's object with its tags from a row (number, object, spec). A damaged row is left out, and
  * counted.
  */
-static bool append_run(struct store *store, struct query *query, json_t *runs, long *damaged,
-                       struct error *err)
+static bool append_run(struct store *store, struct query *query, json_t *runs, struct error *err)
 {
+    const long number = (long)sqlite3_column_int64(query->statement, 0);
     json_t *object = query_json(query, 1), *spec = query_json(query, 2), *tags = NULL;
     bool ok = true;
     if (json_is_object(spec))
         json_object_set(object, "spec", spec);
     json_decref(spec);
     if (json_is_object(object)) {
-        ok = store_tags(store, (long)sqlite3_column_int64(query->statement, 0), &tags, err);
+        ok = store_tags(store, number, &tags, err);
         if (ok)
             ok = (json_object_set_new(object, "tags", tags) == 0 &&
                   json_array_append(runs, object) == 0) ||
                  error_memory(err, "runs");
-    } else {
-        ++*damaged;
+    } else if (store->unread++ == 0) {
+        store->first_unread = number;
     }
     json_decref(object);
     return ok;
 }
 
-/* Append what `sql` finds to `runs`; *damaged: this many rows were left out. */
+/* Append what `sql` finds to `runs`. */
 static bool append_runs(struct store *store, const char *sql, const struct store_filter *filter,
-                        json_t *runs, long *damaged, struct error *err)
+                        json_t *runs, struct error *err)
 {
     struct query query;
     bool ok = true;
-    *damaged = 0;
+    store->unread = 0;
     query_begin(&query, store, sql);
     bind_filter(&query, filter);
     while (ok && query_row(&query))
-        ok = append_run(store, &query, runs, damaged, err);
+        ok = append_run(store, &query, runs, err);
     return query_finish(&query, ok, "be read", err);
 }
 
@@ -197,14 +200,15 @@ static bool list_runs(struct store *store, const char *sql, const struct store_f
                       json_t *runs, struct error *err)
 {
     struct store_filter wider = *filter;
-    long damaged = 0, allowed;
+    long allowed;
+    store->unread = 0;
     do {
-        allowed = damaged;
+        allowed = store->unread;
         wider.limit = filter->limit > 0 ? filter->limit + allowed : 0;
         json_array_clear(runs);
-        if (!append_runs(store, sql, &wider, runs, &damaged, err))
+        if (!append_runs(store, sql, &wider, runs, err))
             return false;
-    } while (filter->limit > 0 && damaged > allowed);
+    } while (filter->limit > 0 && store->unread > allowed);
     return true;
 }
 
@@ -226,6 +230,17 @@ bool store_list(struct store *store, const struct store_filter *filter, bool wit
     else
         json_decref(list);
     return ok;
+}
+
+bool store_list_unread(const struct store *store, char *text, size_t size)
+{
+    if (store->unread == 1)
+        snprintf(text, size, "%.400s: run %ld cannot be read" UNREAD_ADVICE, store->path,
+                 store->first_unread);
+    else if (store->unread > 1)
+        snprintf(text, size, "%.400s: %ld runs cannot be read, the first is run %ld" UNREAD_ADVICE,
+                 store->path, store->unread, store->first_unread);
+    return store->unread > 0;
 }
 
 bool store_has_run(struct store *store, long run, bool *has, struct error *err)

@@ -35,6 +35,10 @@ bool store_filter_has_conditions(const struct store_filter *filter);
 bool store_list(struct store *store, const struct store_filter *filter, bool with_spec,
                 json_t **runs, struct error *err);
 
+/* Are there runs that the last list had to leave out, as they are damaged? Then the text, of 640
+ * bytes or less, says which, and what helps. */
+bool store_list_unread(const struct store *store, char *text, size_t size);
+
 /* Is there a run of that number? */
 bool store_has_run(struct store *store, long run, bool *has, struct error *err);
 

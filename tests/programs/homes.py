@@ -162,6 +162,8 @@ class Homes(cli.Case):
                 self.assertIn(f"warning: this run is not kept, nor are checkpoints: {self.home}/",
                               out)
                 self.assertIn("test acc", out)
+            self.assertRegex(run("engine", "status", "--json"),
+                             f'"store": "{self.home}/.*; the runs of this engine are lost when it ends"')
         finally:
             run("engine", "stop")
             os.chmod(self.home, 0o700)

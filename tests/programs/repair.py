@@ -286,6 +286,23 @@ class Repair(Case):
         self.assertIn("not a database", self.bad(1, "runs", "repair"))
         self.assertEqual(glob.glob(self.store + ".*repair*"), [])
 
+    def test_runs_that_cannot_be_read_are_told(self):
+        """With and without an engine, by 'runs' and to the workbench, until they are repaired."""
+        self.three()
+        words = "run 2 cannot be read: 'dpartui runs repair' rebuilds what can be read"
+        self.assertEqual(self.run_program("runs").stderr, "")
+        store = sqlite3.connect(self.store)
+        with store:
+            store.execute("UPDATE runs SET object = '{' WHERE number = 2")
+        store.close()
+        for _ in range(2):
+            self.assertEqual(self.run_program("runs").stderr.count(words), 1)
+            self.good("engine", "start")
+        self.assertIn(words, self.good_json("engine", "status")["store"])
+        self.good("engine", "stop")
+        self.good("runs", "repair")
+        self.assertEqual(self.run_program("runs").stderr, "")
+
     def test_after_a_failure_the_store_is_as_it_was(self):
         """When the new file cannot take its place, the second of two names that are changed."""
         if is_sanitized() or not os.path.exists(SHIM) or os.path.getsize(SHIM) == 0:

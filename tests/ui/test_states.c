@@ -23,6 +23,10 @@
     "the engine is gone. If it ended, its runs are interrupted and can be resumed. Press e to "    \
     "start another"
 
+#define NO_STORE                                                                                   \
+    "/home/user/.local/share/dpartui/runs.db: cannot be opened: Permission denied; the runs of "   \
+    "this engine are lost when it ends"
+
 static void no_engine(struct replay *replay)
 {
     ui_disconnected(&replay->ui, LINK_NO_ENGINE,
@@ -54,6 +58,17 @@ static void other_protocol(struct replay *replay)
 {
     replay_line(replay, "{\"id\":1,\"method\":\"hello\"}");
     replay_line(replay, "{\"id\":1,\"result\":{\"version\":\"0.9.0\",\"pid\":1,\"protocol\":2}}");
+}
+
+/* An engine that could not open the run store. */
+static void no_store(struct replay *replay)
+{
+    replay_line(replay,
+                "{\"jsonrpc\":\"2.0\",\"method\":\"log\",\"params\":{\"number\":900,"
+                "\"time\":1763660000,\"level\":\"error\",\"run\":null,\"text\":\"" NO_STORE "\"}}");
+    replay_line(replay, "{\"jsonrpc\":\"2.0\",\"method\":\"state\",\"params\":{\"pid\":4242,"
+                        "\"version\":\"0.1.0\",\"host\":\"tower\",\"queue\":[],\"run\":null,"
+                        "\"devices\":[],\"no_gpus\":null,\"store\":\"" NO_STORE "\"}}");
 }
 
 static bool send_nothing(void *context, enum request request, json_t *params, struct error *err)
@@ -170,6 +185,7 @@ static const struct {
     {"no-engine", NULL, no_engine, "L"},
     {"no-answer", NULL, no_answer, "L"},
     {"other-protocol", "idle", other_protocol, "L"},
+    {"no-store", "idle", no_store, "L"},
     {"deaf-engine", "paused", deaf_engine, "L"},
     {"engine-lost", "engine-lost", NULL, "R"},
     {"engine-back", "engine-lost", engine_back, "L"},

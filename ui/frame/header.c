@@ -203,6 +203,8 @@ bool header_draw(const struct ui *ui, struct surface *surface, struct rect area,
         add_run(ui, &line);
     if (ui->link == LINK_UP)
         add_lost(ui, &line);
+    if (ui->link == LINK_UP && ui->state.store_trouble && ui->view != VIEW_LOG)
+        snprintf(add(&line, STYLE_BAD, 1)->text, PART_TEXT, "run store: see the log");
     add_link(ui, &line);
     fit(&line, area.w);
     int spare = area.w - line_width(&line);

@@ -171,7 +171,8 @@ struct state {
     bool known; /* a state has arrived on this connection */
     long pid;
     char host[64], version[32];
-    char no_gpus[160]; /* why there are none; empty: there are, or it is not known */
+    bool store_trouble; /* something is wrong with the run store; the log says what */
+    char no_gpus[160];  /* why there are none; empty: there are, or it is not known */
     int queued;
     long queue[STATE_MAX_QUEUE]; /* the `queued` waiting runs, the next one first */
     struct state_live live;

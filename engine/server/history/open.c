@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/server/history/open.h"
 
+#include <stdio.h>
+
 #include "store/doubt.h"
 #include "store/list.h"
 #include "store/update.h"
@@ -58,9 +60,14 @@ static bool open_and_read(const char *path, struct engine_log *log, struct store
         return false;
     if (*past->notice)
         engine_log(log, MESSAGE_ERROR, 0, "%s", past->notice);
-    return take_interrupted(*store, log, err) &&
-           store_last_number(*store, &past->last_number, err) &&
-           store_list(*store, &filter, true, &past->runs, err);
+    snprintf(past->trouble, sizeof past->trouble, "%s", past->notice);
+    if (!take_interrupted(*store, log, err) ||
+        !store_last_number(*store, &past->last_number, err) ||
+        !store_list(*store, &filter, true, &past->runs, err))
+        return false;
+    if (store_list_unread(*store, past->trouble, sizeof past->trouble))
+        engine_log(log, MESSAGE_ERROR, 0, "%s", past->trouble);
+    return true;
 }
 
 bool history_open(const char *path, struct engine_log *log, struct store **store,

@@ -332,7 +332,9 @@ static bool start_thread(struct history *history, struct error *err)
 
 void history_refuse(const char *reason, struct engine_log *log, struct stored_runs *past)
 {
-    engine_log(log, MESSAGE_ERROR, 0, "%s; the runs of this engine are lost when it ends", reason);
+    snprintf(past->trouble, sizeof past->trouble,
+             "%.560s; the runs of this engine are lost when it ends", reason);
+    engine_log(log, MESSAGE_ERROR, 0, "%s", past->trouble);
     snprintf(past->notice, sizeof past->notice, "this run is not kept, nor are checkpoints: %s",
              reason);
 }
@@ -351,10 +353,8 @@ void history_start(const char *path, struct engine_log *log, struct history **ou
     struct history *history = calloc(1, sizeof *history);
     *out = NULL;
     *past = (struct stored_runs){.last_number = 0};
-    if (history) {
-        history->log = log;
-        history->path = strdup(path);
-    }
+    if (history)
+        *history = (struct history){.log = log, .path = strdup(path)};
     bool ok = history && history->path
                   ? open_store(history, past, &err) && start_thread(history, &err)
                   : error_memory(&err, path);

@@ -25,6 +25,8 @@ struct stored_runs {
     /* What owners of runs have to know: that their runs are not kept, or, once, that an earlier
      * store was set aside. Empty: nothing. */
     char notice[HISTORY_NOTICE];
+    /* What is wrong with the store, for viewers, as long as the engine lives. Empty: nothing. */
+    char trouble[HISTORY_NOTICE];
 };
 
 /*

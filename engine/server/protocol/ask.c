@@ -32,11 +32,12 @@ int method_status(struct method_call *call)
     gpu_survey_read(call->server->survey, &findings);
     pthread_mutex_lock(&call->server->queue.lock);
     const struct record *current = queue_running(&call->server->queue);
-    call->result = json_pack("{s:b, s:i, s:s, s:o, s:o, s:i, s:s?, s:b}", "running", 1, "pid",
+    call->result = json_pack("{s:b, s:i, s:s, s:o, s:o, s:i, s:s?, s:b, s:o}", "running", 1, "pid",
                              (int)getpid(), "version", call->server->options->version, "run",
                              current ? json_integer(current->number) : json_null(), "no_gpus",
                              no_gpus_json(&findings, &call->server->gpus), "nice", priority_nice(),
-                             "cpus", cpus, "limited", call->server->options->limited);
+                             "cpus", cpus, "limited", call->server->options->limited, "store",
+                             server_trouble_json(call->server));
     method_unlock(call->server);
     free(cpus);
     return RPC_OK;

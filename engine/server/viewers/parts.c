@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "engine/server/queue/runner.h"
 
 void server_wake(void *context)
@@ -15,6 +16,11 @@ void server_wake(void *context)
         write(server->wake_fd, &one, sizeof one) < 0 && errno != EAGAIN)
         engine_log(&server->log, MESSAGE_WARNING, 0, "cannot wake the server's thread: %s",
                    strerror(errno));
+}
+
+json_t *server_trouble_json(const struct server *server)
+{
+    return *server->trouble ? json_any_text(server->trouble) : json_null();
 }
 
 /* A connection that ends after this was not lost. */

@@ -21,7 +21,8 @@
 struct server {
     const struct server_options *options;
     struct engine_log log;
-    struct history *history; /* NULL: runs are not kept */
+    struct history *history;      /* NULL: runs are not kept */
+    char trouble[HISTORY_NOTICE]; /* of stored_runs */
     struct queue queue;
     struct notifier *notifier;
     /* The machine. */
@@ -57,6 +58,9 @@ struct server {
     bool leaving;
     double leave_by; /* when to give up on what still hangs; 0: wait for it */
 };
+
+/* What is wrong with the run store, or null. */
+json_t *server_trouble_json(const struct server *server);
 
 /* Have the loop look again soon; any thread, the context is the server. */
 void server_wake(void *context);

@@ -230,6 +230,7 @@ END_TEST
 START_TEST(a_damaged_run_takes_no_place_of_a_limit)
 {
     struct error err = ERROR_INIT;
+    char text[640];
     struct store *store = open_store();
     for (long number = 1; number <= 6; number++)
         put_run(store, number, "done", "lenet", (double)number);
@@ -237,6 +238,8 @@ START_TEST(a_damaged_run_takes_no_place_of_a_limit)
     check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .limit = 1}, "4");
     check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .limit = 2}, "2 4");
     check_list(store, &(struct store_filter){.since = NAN, .until = NAN, .limit = 9}, "1 2 4");
+    ck_assert(store_list_unread(store, text, sizeof text));
+    ck_assert_msg(strstr(text, "3 runs cannot be read, the first is run 3: "), "%s", text);
     check_list(
         store,
         &(struct store_filter){
