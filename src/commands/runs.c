@@ -41,7 +41,8 @@ static void add_tags(struct table *table, const json_t *tags)
     {
         text_printf(&all, "%s%s", index ? " " : "", json_string_value(tag));
     }
-    table_cell(table, text_cstr(&all) ? all.data : "?");
+    const char *text = text_cstr(&all);
+    table_cell(table, !text ? "?" : *text ? text : "-");
     text_free(&all);
 }
 

@@ -245,9 +245,9 @@ void run_source_complain(struct run_source *source)
     struct error ignored = ERROR_INIT;
     json_t *status = NULL;
     char text[700];
-    if (source->unread.kind != ERROR_NONE)
+    if (source->unread.kind != ERROR_NONE) {
         print_to(stderr, "dpartui: only the engine's runs: %s\n", source->unread.text);
-    if (source->store && store_list_unread(source->store, text, sizeof text)) {
+    } else if (source->store && store_list_unread(source->store, text, sizeof text)) {
         print_to(stderr, "dpartui: %s\n", text);
     } else if (ask(source, "status", NULL, &status, &ignored)) {
         const char *trouble = json_string_value(json_object_get(status, "store"));

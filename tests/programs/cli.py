@@ -378,7 +378,8 @@ class Training(Case):
         self.assertNotIn("TAGS", self.good("runs"))
         self.assertIn("EPOCH", self.good("show", "1"))
         self.good("runs", "tag", "1", "thesis", "old")
-        self.assertRegex(self.good("runs"), r"  TAGS +NOTE\n.*  old thesis  -\n")
+        self.good("train", *SHORT)
+        self.assertRegex(self.good("runs"), r"  TAGS +NOTE\n.*  old thesis  -\n.*  -  +-\n")
 
     def test_notes_and_stops_after_an_epoch(self):
         self.bad(2, "train", *ENDLESS, "--note", "two\nlines")
