@@ -146,11 +146,13 @@ START_TEST(notes_are_written)
     char text[402];
     replay_keys(&replay, "t");
     ck_assert_str_eq(replay.ui.editor.text, "lr lowered by hand");
-    replay_keys(&replay, "so so<Enter>");
-    ck_assert_str_eq(replay_last(&replay), "note {\"run\":18,\"text\":\"so so\"}");
+    replay_keys(&replay, ", so so<Enter>");
+    ck_assert_str_eq(replay_last(&replay),
+                     "note {\"run\":18,\"text\":\"lr lowered by hand, so so\"}");
     replay_keys(&replay, "t");
     memset(text, 'x', 401);
     text[401] = '\0';
+    replay_keys(&replay, "\x15");
     replay_keys(&replay, text);
     replay_keys(&replay, "<Enter>");
     expect_message("wants at most 400 bytes, these are 401");
@@ -168,8 +170,10 @@ START_TEST(tags_are_written)
     snprintf(run->tags, sizeof run->tags, "thesis warm");
     expect_on_screen("#thesis #warm lr lowered by hand", true);
     replay_keys(&replay, "T");
-    ck_assert_str_eq(replay.ui.editor.text, "thesis warm");
-    replay_keys(&replay, "warm cold warmer<Enter>");
+    ck_assert_str_eq(replay.ui.editor.text, "thesis warm ");
+    replay_keys(&replay, "cold<Enter>");
+    ck_assert_str_eq(replay_last(&replay), "tag {\"run\":18,\"add\":[\"cold\"],\"remove\":[]}");
+    replay_keys(&replay, "T\x15warm cold warmer<Enter>");
     ck_assert_str_eq(replay_last(&replay),
                      "tag {\"run\":18,\"add\":[\"cold\",\"warmer\"],\"remove\":[\"thesis\"]}");
     memset(text, 'x', 61);
@@ -179,7 +183,7 @@ START_TEST(tags_are_written)
     replay_keys(&replay, "<Enter>");
     expect_message("wants words of at most 60 bytes, this one has 61: xxxxxxxxxxxx...");
     ck_assert_ptr_nonnull(replay.ui.prompt);
-    replay_keys(&replay, "<Esc>T");
+    replay_keys(&replay, "<Esc>T\x15");
     for (int i = 0; i < 21; i++)
         replay_keys(&replay, "x ");
     replay_keys(&replay, "<Enter>");
