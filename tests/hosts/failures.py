@@ -278,7 +278,8 @@ class Restarts(Failures):
         screen.expect(">h2/cpu:0")
         os.kill(ranks()["h2"], signal.SIGKILL)
         screen.expect(f"run {run}: ")
-        screen.expect("restart 1 of 1, from the checkpoint of")
+        said = "restart 1 of 1, from the checkpoint of"  # wherever the line is broken
+        screen.wait(lambda: said in " ".join(screen.screen.dump().split()), said)
         done = len(self.losses(run))
         self.wait_for("epochs", lambda: len(self.losses(run)) > done + 1)
         texts = f"run {run}  lenet", ">h1/cpu:0", ">h2/cpu:0", ">h3/cpu:0", "running"
