@@ -18,6 +18,7 @@
 #include "engine/server/viewers/costs.h"
 #include "engine/server/viewers/notify.h"
 #include "engine/server/viewers/work.h"
+#include "engine/train/checkpoint/deletion.h"
 #include "engine/train/checkpoint/folder.h"
 #include "system/affinity.h"
 #include "system/shell.h"
@@ -213,6 +214,15 @@ static bool loop(struct server *server, struct error *err)
     return true;
 }
 
+static bool has_run(void *context, long run)
+{
+    struct error err = ERROR_INIT;
+    json_t *object = NULL;
+    bool shown = history_show(context, run, &object, &err);
+    json_decref(object);
+    return shown || err.kind != ERROR_ABSENT;
+}
+
 /*
  * Where new runs may write checkpoints: only when no number can be given a second time. Without the
  * store the numbers of earlier runs are not known; one that was set aside has left their
@@ -227,6 +237,9 @@ static const char *checkpoint_folder(struct server *server, struct stored_runs *
         return NULL;
     if (!known)
         error_set(&err, ERROR_FAILED, "the numbers of earlier runs are not known");
+    if (server->history && !checkpoint_settle_deletions(options->checkpoints, has_run,
+                                                        server->history, &err))
+        engine_log(&server->log, MESSAGE_WARNING, 0, "%s", err.text);
     if (known && checkpoint_tidy(options->checkpoints, &past->last_number, &err))
         return options->checkpoints;
     engine_log(&server->log, MESSAGE_ERROR, 0,

@@ -4,7 +4,7 @@ check_DATA += %D%/shim.so
 CLEANFILES += %D%/shim.so
 EXTRA_DIST += %D%/shim.c %D%/shim.h %D%/shim_stacks.c %D%/engine.py %D%/trials.py
 dist_check_SCRIPTS += \
-	%D%/allocations.py %D%/disk.py %D%/gaps.py %D%/killed.py %D%/long.py %D%/once.py \
+	%D%/allocations.py %D%/deleted.py %D%/disk.py %D%/gaps.py %D%/killed.py %D%/long.py %D%/once.py \
 	%D%/viewers.py
 %D%/shim.so: %D%/shim.c %D%/shim_stacks.c %D%/shim.h
 	$(AM_V_at)$(MKDIR_P) $(@D)

@@ -57,6 +57,9 @@ struct history_owner {
     long (*raise_number)(void *context, long last);
     /* Say so to whom the running run belongs. */
     void (*warn)(void *context, const char *text);
+    /* A run that was handed over by history_delete is not in the store any more, and nothing
+     * brings it back, also no power failure. */
+    void (*deleted)(void *context, long run);
     void *context;
 };
 /* NULL: none any more; after that none of the functions is called. */

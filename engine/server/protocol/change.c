@@ -202,8 +202,8 @@ int method_delete(struct method_call *call)
     long number = record->number;
     if (record->status == RUN_QUEUED || record->status == RUN_RUNNING)
         code = refuse(record, "a run that has ended can be deleted; stop it first", call->err);
-    else
-        queue_delete(&call->server->queue, record);
+    else if (!queue_delete(&call->server->queue, record, call->err))
+        code = RPC_FAILED;
     code = finish(call, code);
     if (code == RPC_OK)
         engine_log(&call->server->log, MESSAGE_INFO, number, "run %ld is deleted", number);

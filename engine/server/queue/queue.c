@@ -10,7 +10,7 @@
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/labels.h"
 #include "engine/server/record/restore.h"
-#include "engine/train/checkpoint/folder.h"
+#include "engine/train/checkpoint/deletion.h"
 
 #define ENDED_LIMIT    1000
 #define RECALLED_LIMIT 64                 /* older ones that were asked for */
@@ -119,16 +119,17 @@ static void note_deleted(struct queue *queue, long number)
     queue->deleted[queue->deleted_count++] = number;
 }
 
-void queue_delete(struct queue *queue, struct record *record)
+bool queue_delete(struct queue *queue, struct record *record, struct error *err)
 {
-    struct error err = ERROR_INIT;
     char *folder = queue_checkpoint_folder(queue, record->number);
-    if (folder && !checkpoint_remove_all(folder, &err))
-        engine_log(queue->log, MESSAGE_WARNING, record->number, "%s", err.text);
+    bool ok = !folder || checkpoint_mark_deleted(folder, err);
     free(folder);
+    if (!ok)
+        return false;
     history_delete(queue->history, record->number);
     note_deleted(queue, record->number);
     release_record(queue, record);
+    return true;
 }
 
 void queue_trim(struct queue *queue)

@@ -78,8 +78,8 @@ void queue_stop(struct queue *queue, struct record *record, enum run_stop how);
 /* With the lock held: make a waiting run number `place` of those, from 0, or the last one. */
 void queue_move(struct queue *queue, struct record *record, size_t place);
 
-/* With the lock held: delete a run that has ended. */
-void queue_delete(struct queue *queue, struct record *record);
+/* With the lock held: delete a run that has ended. False: it stays as it is. */
+bool queue_delete(struct queue *queue, struct record *record, struct error *err);
 
 /* With the lock held: something about a run changed from outside (paused, learning rate). */
 void queue_touch(struct queue *queue);

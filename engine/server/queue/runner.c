@@ -17,6 +17,7 @@
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/json.h"
 #include "engine/server/record/restore.h"
+#include "engine/train/checkpoint/deletion.h"
 #include "spec/hosts.h"
 #include "spec/json.h"
 
@@ -279,6 +280,17 @@ static void warn_current(void *context, const char *text)
     queue->changed(queue->context);
 }
 
+/* The store has forgotten it for good. */
+static void remove_checkpoints(void *context, long run)
+{
+    const struct queue *queue = context;
+    struct error err = ERROR_INIT;
+    char *folder = queue_checkpoint_folder(queue, run);
+    if (folder && !checkpoint_remove_marked(folder, &err))
+        engine_log(queue->log, MESSAGE_WARNING, run, "%s", err.text);
+    free(folder);
+}
+
 static void free_records(struct queue *queue)
 {
     for (size_t i = 0; i < queue->count; i++)
@@ -317,7 +329,8 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
         pthread_mutex_destroy(&queue->lock);
         return error_errno(err, "cannot start the thread that trains");
     }
-    history_set_owner(history, &(struct history_owner){raise_number, warn_current, queue});
+    history_set_owner(history, &(struct history_owner){raise_number, warn_current,
+                                                       remove_checkpoints, queue});
     return true;
 }
 
@@ -341,7 +354,11 @@ bool queue_has_left(struct queue *queue)
 
 bool queue_free(struct queue *queue)
 {
+    struct error ignored = ERROR_INIT;
     pthread_join(queue->runner, NULL);
+    /* The next engine removes the checkpoints of those that the store does not forget in time. */
+    if (queue->deleted_count > 0)
+        history_sync(queue->history, SYNC_S, &ignored);
     history_set_owner(queue->history, NULL);
     free_records(queue);
     event_buffer_free(&queue->marks);

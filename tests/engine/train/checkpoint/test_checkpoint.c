@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "engine/model/file.h"
 #include "engine/train/checkpoint/checkpoint.h"
+#include "engine/train/checkpoint/deletion.h"
 #include "engine/weights/file.h"
 #include "tests/suites.h"
 #include "tests/support.h"
@@ -224,6 +225,41 @@ START_TEST(what_a_killed_writer_left_goes)
 }
 END_TEST
 
+static bool is_seven(void *context, long run)
+{
+    ++*(int *)context;
+    return run == 7;
+}
+
+/* Of deletions that the engine did not come to the end of; what is no run's folder stays. */
+START_TEST(the_store_decides_what_marked_ones_are)
+{
+    static const char *const names[] = {"7", "8", "mine.deleted"};
+    struct error err = ERROR_INIT;
+    char *paths[3];
+    long steps = 0;
+    int asked = 0;
+    for (int i = 0; i < 3; i++) {
+        paths[i] = path_join(checkpoints, names[i]);
+        must(make_directories(paths[i], 0700, &err));
+        put_file(paths[i], "step-00000100.safetensors", "weights", 7);
+    }
+    must(checkpoint_mark_deleted(paths[0], &err));
+    must(checkpoint_mark_deleted(paths[0], &err));
+    must(checkpoint_mark_deleted(paths[1], &err));
+    ck_assert(!checkpoint_find(paths[0], &steps, &err));
+    must(checkpoint_settle_deletions(checkpoints, is_seven, &asked, &err));
+    ck_assert_int_eq(asked, 2);
+    ck_assert_int_eq(count_files(), 2);
+    must(checkpoint_find(paths[0], &steps, &err));
+    must(checkpoint_find(paths[2], &steps, &err));
+    for (int i = 0; i < 3; i++) {
+        must(checkpoint_remove_all(paths[i], &err));
+        free(paths[i]);
+    }
+}
+END_TEST
+
 /* Files that hold something else than the checkpoint. */
 START_TEST(damaged_ones_are_refused)
 {
@@ -355,6 +391,7 @@ int main(void)
     tcase_add_test(tests, the_newest_and_the_best_are_kept);
     tcase_add_test(tests, sizes_add_up);
     tcase_add_test(tests, what_a_killed_writer_left_goes);
+    tcase_add_test(tests, the_store_decides_what_marked_ones_are);
     tcase_add_loop_test(tests, damaged_ones_are_refused, 0, 4);
     tcase_add_test(tests, plain_weights_are_no_checkpoint);
     tcase_add_test(tests, saved_weights_say_what_they_are_of);
