@@ -237,8 +237,8 @@ static const char *checkpoint_folder(struct server *server, struct stored_runs *
         return NULL;
     if (!known)
         error_set(&err, ERROR_FAILED, "the numbers of earlier runs are not known");
-    if (server->history && !checkpoint_settle_deletions(options->checkpoints, has_run,
-                                                        server->history, &err))
+    if (server->history &&
+        !checkpoint_settle_deletions(options->checkpoints, has_run, server->history, &err))
         engine_log(&server->log, MESSAGE_WARNING, 0, "%s", err.text);
     if (known && checkpoint_tidy(options->checkpoints, &past->last_number, &err))
         return options->checkpoints;

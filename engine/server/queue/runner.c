@@ -329,8 +329,8 @@ bool queue_start(struct queue *queue, const char *version, const char *checkpoin
         pthread_mutex_destroy(&queue->lock);
         return error_errno(err, "cannot start the thread that trains");
     }
-    history_set_owner(history, &(struct history_owner){raise_number, warn_current,
-                                                       remove_checkpoints, queue});
+    history_set_owner(
+        history, &(struct history_owner){raise_number, warn_current, remove_checkpoints, queue});
     return true;
 }
 

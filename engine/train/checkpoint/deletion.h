@@ -7,8 +7,8 @@
 
 /*
  * How a run's checkpoints go together with what the run store has of it, also when the engine is
- * killed meanwhile: they are marked, the store forgets the run, and then they are removed. The store
- * decides: marked checkpoints of a run that it has are whole.
+ * killed meanwhile: they are marked, the store forgets the run, and then they are removed. The
+ * store decides: marked checkpoints of a run that it has are whole.
  */
 
 /* Mark those in `folder` by its name. A missing folder is fine. */
