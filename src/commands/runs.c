@@ -29,6 +29,25 @@ struct extra {
     bool energy;    /* it was asked for */
 };
 
+/* Its tags, each after a '#', and its note. */
+static void add_words(struct table *table, const json_t *run)
+{
+    const char *note = member_string(run, "note");
+    struct text words = TEXT_INIT;
+    size_t index;
+    json_t *tag;
+    json_array_foreach(json_object_get(run, "tags"), index, tag)
+    {
+        text_printf(&words, "%s#%s", index > 0 ? " " : "", json_string_value(tag));
+    }
+    if (note[0] != '\0')
+        text_printf(&words, "%s%s", words.length > 0 ? " " : "", note);
+    const char *all = words.length > 0 ? text_cstr(&words) : "-";
+    table_cell(table, all ? all : "");
+    table->failed |= words.failed;
+    text_free(&words);
+}
+
 static void add_run(struct table *table, const json_t *run, const struct extra *extra)
 {
     struct figure text;
@@ -56,7 +75,7 @@ static void add_run(struct table *table, const json_t *run, const struct extra *
         table_cell(table, figure_count(&text, member_number(run, "energy_j")));
         table_cell(table, figure_count(&text, member_number(run, "samples_per_j")));
     }
-    table_cell(table, member_text(run, "note"));
+    add_words(table, run);
 }
 
 static struct extra extra_of(const json_t *list, bool energy)

@@ -192,6 +192,7 @@ class Runs(Case):
         self.good("runs", "note", "3", "slow \u00e9")
         self.assertEqual(self.good_json("show", "1")["tags"], ["thesis"])
         self.assertIn("tags: thesis\n", self.good("show", "1"))
+        self.assertRegex(self.good("runs"), r"(?m)^ *2 .* #thesis$")
         self.assertEqual(self.numbers("--tag", "Thesis"), [1, 2])
         self.assertEqual(self.numbers("slow"), [3])
         self.assertIn("--yes", self.bad(2, "runs", "delete", "1", "2"))
