@@ -34,6 +34,7 @@ struct queue {
     struct event_buffer marks; /* events of all runs but the steps, for those who watch */
     uint64_t version;          /* grows with every change a state shows */
     uint64_t changes;          /* grows with those that are not mere progress */
+    uint64_t edits;            /* grows with changes to the list of runs that no event tells */
     bool leaving, idle;        /* idle: the runner has left */
     /* Not guarded: */
     pthread_cond_t wake;
@@ -85,6 +86,12 @@ bool queue_delete(struct queue *queue, struct record *record, struct error *err)
 void queue_touch(struct queue *queue);
 
 /* For the other files of this folder, with the lock held: */
+
+/*
+ * The list of runs changed in a way that no event tells: a note, a deletion, a run read again.
+ * Viewers hear of it with the next state that is due, so many of these do not make as many states.
+ */
+void queue_edited(struct queue *queue);
 
 bool queue_has_ended(const struct record *record);
 
