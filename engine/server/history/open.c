@@ -58,9 +58,12 @@ static bool open_and_read(const char *path, struct engine_log *log, struct store
         return false;
     if (*past->notice)
         engine_log(log, MESSAGE_ERROR, 0, "%s", past->notice);
-    return take_interrupted(*store, log, err) &&
-           store_last_number(*store, &past->last_number, err) &&
-           store_list(*store, &filter, true, &past->runs, err);
+    bool ok = take_interrupted(*store, log, err) &&
+              store_last_number(*store, &past->last_number, err) &&
+              store_count_runs(*store, &past->older, err) &&
+              store_list(*store, &filter, true, &past->runs, err);
+    past->older -= (long)json_array_size(past->runs);
+    return ok;
 }
 
 bool history_open(const char *path, struct engine_log *log, struct store **store,

@@ -22,6 +22,7 @@ struct history;
 struct stored_runs {
     long last_number; /* the highest that any run ever had */
     json_t *runs;     /* the newest run objects, oldest first; each also has its "spec" */
+    long older;       /* how many others there are */
     /* What owners of runs have to know: that their runs are not kept, or, once, that an earlier
      * store was set aside. Empty: nothing. */
     char notice[HISTORY_NOTICE];

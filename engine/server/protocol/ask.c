@@ -72,6 +72,8 @@ int method_runs(struct method_call *call)
     method_unlock(call->server);
     /* The current run does not wait for the rest. */
     call->result = newest_that_fit(all);
+    if (limit == LONG_MAX)
+        call->server->left_out = (long)(json_array_size(all) - json_array_size(call->result));
     json_decref(all);
     return RPC_OK;
 }
