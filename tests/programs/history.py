@@ -11,6 +11,7 @@ import math
 import os
 import re
 import signal
+import socket
 import sqlite3
 import struct
 import sys
@@ -248,6 +249,16 @@ class Runs(Case):
         self.assertEqual(self.numbers("the", "second"), [2])
         self.assertEqual(self.numbers()[:3], [1, 2, 4])
 
+    def told_interrupted(self, **asks):
+        """What the engine answers to who watches from now on."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(cli.PATIENCE)
+            line.connect(self.path("dpartui/engine.sock"))
+            line.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "watch",
+                                     "params": asks}).encode() + b"\n")
+            with line.makefile() as answers:
+                return json.loads(answers.readline())["result"].get("interrupted")
+
     def test_a_killed_engine_loses_no_epoch_that_was_told(self):
         self.train("--epochs", "1000000", "--detach")
         self.wait_for("the run", self.numbers)
@@ -268,6 +279,14 @@ class Runs(Case):
         self.good("engine", "start")
         self.assertEqual(self.good_json("runs")[0]["status"], "interrupted")
         self.assertEqual(self.numbers("--status", "interrupted"), [1])
+        # Pictures and other programs that watch do not take it away from the workbench.
+        self.good("screen")
+        self.assertIsNone(self.told_interrupted())
+        self.assertEqual(self.told_interrupted(interrupted=True), [1])
+        self.assertIsNone(self.told_interrupted(interrupted=True))
+        self.good("engine", "stop")
+        self.good("engine", "start")
+        self.assertIsNone(self.told_interrupted(interrupted=True))
 
     def test_a_dying_engine_is_waited_for(self):
         self.good("train", "--detach", *DATA, "--epochs", "1000000", "--checkpoint-every", "0.01m")
