@@ -88,6 +88,7 @@ class FakeEngine:
         self.live = None
         self.queue = []
         self.submitted = 0
+        self.interrupted = []
         self.edits = None           # None: not told, as by an older engine
         self.messages = []
         self.clock = BEGIN
@@ -214,7 +215,8 @@ class FakeEngine:
         return {'version': '0.1.0', 'pid': 4242, 'protocol': 1}
 
     def do_watch(self, params):
-        return {}
+        told, self.interrupted = self.interrupted, []
+        return {'interrupted': told} if told else {}
 
     def do_status(self, params):
         return {'running': True, 'pid': 4242, 'version': '0.1.0', 'run': None,
@@ -316,6 +318,7 @@ class FakeEngine:
             for run in self.runs:
                 if run['status'] in ('queued', 'running', 'paused'):
                     run.update(status='interrupted', error=KILLED)
+                    self.interrupted.append(run['run'])
                     self.say('warning', run['run'], 'run %d was interrupted: the engine before '
                              'this one crashed or was killed' % run['run'])
 

@@ -10,7 +10,8 @@
 #define LOG_PERCENT 25
 
 /* What a crash left, in the log and in the store. */
-static bool take_interrupted(struct store *store, struct engine_log *log, struct error *err)
+static bool take_interrupted(struct store *store, struct engine_log *log, json_t **interrupted,
+                             struct error *err)
 {
     json_t *numbers = NULL;
     size_t index;
@@ -24,6 +25,8 @@ static bool take_interrupted(struct store *store, struct engine_log *log, struct
                    "run %ld was interrupted: the engine before this one crashed or was killed",
                    run);
     }
+    json_decref(*interrupted);
+    *interrupted = json_array_size(numbers) > 0 ? json_incref(numbers) : NULL;
     json_decref(numbers);
     return true;
 }
@@ -58,9 +61,12 @@ static bool open_and_read(const char *path, struct engine_log *log, struct store
         return false;
     if (*past->notice)
         engine_log(log, MESSAGE_ERROR, 0, "%s", past->notice);
-    return take_interrupted(*store, log, err) &&
-           store_last_number(*store, &past->last_number, err) &&
-           store_list(*store, &filter, true, &past->runs, err);
+    bool ok = take_interrupted(*store, log, &past->interrupted, err) &&
+              store_last_number(*store, &past->last_number, err) &&
+              store_count_runs(*store, &past->older, err) &&
+              store_list(*store, &filter, true, &past->runs, err);
+    past->older -= (long)json_array_size(past->runs);
+    return ok;
 }
 
 bool history_open(const char *path, struct engine_log *log, struct store **store,

@@ -20,8 +20,10 @@ struct history;
 
 /* What a store held when the engine began. */
 struct stored_runs {
-    long last_number; /* the highest that any run ever had */
-    json_t *runs;     /* the newest run objects, oldest first; each also has its "spec" */
+    long last_number;    /* the highest that any run ever had */
+    json_t *runs;        /* the newest run objects, oldest first; each also has its "spec" */
+    long older;          /* how many others there are */
+    json_t *interrupted; /* numbers of those that a crash has left just now, rising; NULL: none */
     /* What owners of runs have to know: that their runs are not kept, or, once, that an earlier
      * store was set aside. Empty: nothing. */
     char notice[HISTORY_NOTICE];

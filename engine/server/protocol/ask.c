@@ -72,6 +72,8 @@ int method_runs(struct method_call *call)
     method_unlock(call->server);
     /* The current run does not wait for the rest. */
     call->result = newest_that_fit(all);
+    if (limit == LONG_MAX)
+        call->server->left_out = (long)(json_array_size(all) - json_array_size(call->result));
     json_decref(all);
     return RPC_OK;
 }
@@ -153,7 +155,9 @@ int method_watch(struct method_call *call)
 {
     struct connection *connection = call->connection;
     double interval = 0.5;
-    if (!json_get_double(call->params, "interval", 0.05, 3600, &interval, call->err))
+    bool interrupted = false;
+    if (!json_get_double(call->params, "interval", 0.05, 3600, &interval, call->err) ||
+        !json_get_bool(call->params, "interrupted", &interrupted, call->err))
         return RPC_PARAMS;
     if (!may_subscribe(call->server, connection, call->err))
         return RPC_FAILED;
@@ -168,6 +172,10 @@ int method_watch(struct method_call *call)
     connection->next_state = 0;
     connection->state_version = connection->state_changes = UINT64_MAX;
     call->result = json_object();
+    if (interrupted && call->server->interrupted) {
+        json_object_set_new(call->result, "interrupted", call->server->interrupted);
+        call->server->interrupted = NULL;
+    }
     return RPC_OK;
 }
 

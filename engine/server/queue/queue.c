@@ -56,6 +56,7 @@ static bool insert(struct queue *queue, struct record *record, struct error *err
             (queue->count - at) * sizeof(struct record *));
     queue->records[at] = record;
     queue->count++;
+    queue->older--;
     queue_edited(queue);
     return true;
 }
@@ -155,8 +156,10 @@ void queue_trim(struct queue *queue)
             event_buffer_drop_marks(&record->events);
             curve_free(&record->curve);
         }
-        if (ended > ENDED_LIMIT)
+        if (ended > ENDED_LIMIT) {
             release_record(queue, record);
+            queue->older += queue->history != NULL;
+        }
     }
 }
 

@@ -25,6 +25,7 @@ struct queue {
     /* All below is guarded by `lock`. */
     struct record **records; /* ascending numbers */
     size_t count, capacity;
+    long older; /* runs that only the store has */
     long last_number;
     long *deleted; /* runs that the store may still have for a moment, until it is replaced */
     size_t deleted_count;

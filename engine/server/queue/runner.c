@@ -240,17 +240,20 @@ static bool take_past(struct queue *queue, const struct stored_runs *past, struc
     if (!past)
         return true;
     queue->last_number = past->last_number;
+    queue->older = past->older;
     snprintf(queue->notice, sizeof queue->notice, "%s", past->notice);
     if (!queue_make_room(queue, json_array_size(past->runs), err))
         return false;
     json_array_foreach(past->runs, index, object)
     {
         struct record *record = record_restore(object);
-        if (record)
+        if (record) {
             queue->records[queue->count++] = record;
-        else
-            engine_log(queue->log, MESSAGE_WARNING, 0, "run %lld of the store is not understood",
-                       (long long)json_integer_value(json_object_get(object, "run")));
+            continue;
+        }
+        queue->older++;
+        engine_log(queue->log, MESSAGE_WARNING, 0, "run %lld of the store is not understood",
+                   (long long)json_integer_value(json_object_get(object, "run")));
     }
     return true;
 }

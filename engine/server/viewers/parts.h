@@ -23,6 +23,8 @@ struct server {
     struct engine_log log;
     struct history *history; /* NULL: runs are not kept */
     struct queue queue;
+    json_t *interrupted; /* runs that the engine before has left, until a user hears; may be NULL */
+    long left_out;       /* the oldest of its runs, for which the newest list of all had no room */
     struct notifier *notifier;
     /* The machine. */
     struct telemetry *telemetry;

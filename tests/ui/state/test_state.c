@@ -70,7 +70,7 @@ START_TEST(connecting_asks_for_what_is_shown)
 {
     ui_connected(&replay.ui);
     ck_assert_int_eq(replay.asked_count, 3);
-    ck_assert_str_eq(replay.asked[1], "watch {\"interval\":1.0}");
+    ck_assert_str_eq(replay.asked[1], "watch {\"interval\":1.0,\"interrupted\":true}");
     replay_line(&replay, "{\"id\":1,\"method\":\"runs\"}");
     replay_line(&replay, "{\"id\":1,\"result\":[{\"run\":1,\"status\":\"done\",\"data\":\"glyphs\","
                          "\"epochs_done\":3},{\"run\":2,\"status\":\"queued\",\"data\":\"glyphs\","

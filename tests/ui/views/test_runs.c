@@ -50,6 +50,20 @@ START_TEST(a_filter_acts_while_it_is_typed)
 }
 END_TEST
 
+START_TEST(a_list_of_the_newest_says_so)
+{
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{\"older\":3210}}");
+    expect_on_screen("newest 20 of 3230 runs, by number, newest first", true);
+    replay_keys(&replay, "/resnet18 acc>0.86<Enter>");
+    expect_on_screen("3 of the newest 20 of 3230 runs match resnet18 acc>0.86", true);
+    replay_keys(&replay, "/ nothing<Enter>");
+    expect_on_screen("none here; 'dpartui runs' has older ones", true);
+    expect_on_screen("no run matches", false);
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{\"older\":-1}}");
+    expect_on_screen("0 of 20 runs match", true);
+}
+END_TEST
+
 START_TEST(marks_show_and_go)
 {
     replay_keys(&replay, "<Down> ");
@@ -352,6 +366,7 @@ int main(void)
     TCase *tests = runs_case("ui runs");
     tcase_add_test(tests, the_selection_survives);
     tcase_add_test(tests, a_filter_acts_while_it_is_typed);
+    tcase_add_test(tests, a_list_of_the_newest_says_so);
     tcase_add_test(tests, marks_show_and_go);
     tcase_add_test(tests, more_marks_than_the_chart_draws);
     tcase_add_test(tests, only_what_has_ended_is_deleted);
