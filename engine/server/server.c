@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "engine/backends/registry.h"
+#include "engine/server/history/open.h"
 #include "engine/server/listen.h"
 #include "engine/server/queue/runner.h"
 #include "engine/server/requests.h"

@@ -19,7 +19,7 @@ static void toggle(struct ui *ui, enum run_column column)
     else
         run_columns_add(&columns, column);
     if (had && column == RUN_COLUMN_NUMBER)
-        ui_say(ui, false, "run has to stay: marks are beside it");
+        ui_say(ui, false, "the column run has to stay: it shows the marks");
     else if (columns.count == 0)
         ui_say(ui, false, "one column has to stay");
     else

@@ -178,7 +178,7 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
     }
     if (ui->list.count == 0 && visible > 0)
         surface_text(surface, area.y + HEADINGS, area.x, area.w, STYLE_LABEL,
-                     ui->state.older > 0       ? "none here; 'dpartui runs' has older ones"
+                     ui->state.older > 0 ? "no listed run matches; 'dpartui runs' has older ones"
                      : ui->state.run_count > 0 ? "no run matches the filter"
                      : ui->link == LINK_UP     ? "none yet: the dashboard starts one"
                                                : "none are known");

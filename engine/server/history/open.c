@@ -3,6 +3,7 @@
 
 #include "store/doubt.h"
 #include "store/list.h"
+#include "store/lock.h"
 #include "store/update.h"
 #include "store/write.h"
 
@@ -65,7 +66,7 @@ static bool open_and_read(const char *path, struct engine_log *log, struct store
               store_last_number(*store, &past->last_number, err) &&
               store_count_runs(*store, &past->older, err) &&
               store_list(*store, &filter, true, &past->runs, err);
-    past->older -= (long)json_array_size(past->runs);
+    past->older = ok ? past->older - (long)json_array_size(past->runs) : 0;
     return ok;
 }
 
@@ -79,4 +80,11 @@ bool history_open(const char *path, struct engine_log *log, struct store **store
     store_close(*store);
     *err = (struct error)ERROR_INIT;
     return open_and_read(path, log, store, past, err);
+}
+
+bool history_claim(bool own, const char *path, const char *socket, struct error *err)
+{
+    if (own)
+        store_lock_say_socket(path, socket);
+    return own || !path || store_check_engine(path, socket, err);
 }

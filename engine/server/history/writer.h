@@ -38,12 +38,6 @@ void history_start(const char *path, struct engine_log *log, struct history **ou
                    struct stored_runs *past);
 /* Likewise where there is not even a place for a store: say why nothing is kept. */
 void history_refuse(const char *reason, struct engine_log *log, struct stored_runs *past);
-/*
- * Write down at the store that this engine, which listens on `socket`, has it, if it is its own:
- * history_start has given a history. False: another engine of this host has; two of them would give
- * the same numbers to their runs. `path` may be NULL.
- */
-bool history_claim(bool own, const char *path, const char *socket, struct error *err);
 
 /* Run objects that the engine keeps in memory; older ones are in the store. */
 enum { STORED_RUNS_MOST = 1000 };

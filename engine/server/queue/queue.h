@@ -35,8 +35,8 @@ struct queue {
     struct event_buffer marks; /* events of all runs but the steps, for those who watch */
     uint64_t version;          /* grows with every change a state shows */
     uint64_t changes;          /* grows with those that are not mere progress */
-    uint64_t edits;            /* grows with changes to the list of runs that no event tells */
-    bool leaving, idle;        /* idle: the runner has left */
+    uint64_t edits;     /* grows with changes to the list of runs, also where no event tells */
+    bool leaving, idle; /* idle: the runner has left */
     /* Not guarded: */
     pthread_cond_t wake;
     pthread_cond_t cleared; /* `current` has been cleared away */

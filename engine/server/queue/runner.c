@@ -359,8 +359,9 @@ bool queue_free(struct queue *queue)
 {
     struct error ignored = ERROR_INIT;
     pthread_join(queue->runner, NULL);
-    /* The next engine removes the checkpoints of those that the store does not forget in time. */
-    if (queue->deleted_count > 0)
+    /* Until the store has deleted runs, and then until their checkpoints are removed; the next
+     * engine removes those that are left. */
+    if (queue->deleted_count > 0 && history_sync(queue->history, SYNC_S, &ignored))
         history_sync(queue->history, SYNC_S, &ignored);
     history_set_owner(queue->history, NULL);
     free_records(queue);

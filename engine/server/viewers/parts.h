@@ -24,7 +24,7 @@ struct server {
     struct history *history; /* NULL: runs are not kept */
     struct queue queue;
     json_t *interrupted; /* runs that the engine before has left, until a user hears; may be NULL */
-    long left_out;       /* the oldest of its runs, for which the newest list of all had no room */
+    long left_out;       /* how many runs the newest list of all had no room for */
     struct notifier *notifier;
     /* The machine. */
     struct telemetry *telemetry;

@@ -57,7 +57,7 @@ START_TEST(a_list_of_the_newest_says_so)
     replay_keys(&replay, "/resnet18 acc>0.86<Enter>");
     expect_on_screen("3 of the newest 20 of 3230 runs match resnet18 acc>0.86", true);
     replay_keys(&replay, "/ nothing<Enter>");
-    expect_on_screen("none here; 'dpartui runs' has older ones", true);
+    expect_on_screen("no listed run matches; 'dpartui runs' has older ones", true);
     expect_on_screen("no run matches", false);
     replay_line(&replay, "{\"method\":\"state\",\"params\":{\"older\":-1}}");
     expect_on_screen("0 of 20 runs match", true);
