@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "engine/backends/registry.h"
+#include "engine/server/history/open.h"
 #include "engine/server/listen.h"
 #include "engine/server/queue/runner.h"
 #include "engine/server/requests.h"
@@ -259,6 +260,7 @@ static bool start_queue(struct server *server, struct error *err)
     if (!history_claim(server->history != NULL, options->store_path,
                        server->listener.address.sun_path, err)) {
         json_decref(past.runs);
+        json_decref(past.interrupted);
         return false;
     }
     snprintf(server->trouble, sizeof server->trouble, "%s", past.trouble);
@@ -268,6 +270,7 @@ static bool start_queue(struct server *server, struct error *err)
         server->notifier && queue_start(&server->queue, options->version, checkpoints, &server->log,
                                         server->history, &past, server_wake, server, err);
     json_decref(past.runs);
+    server->interrupted = past.interrupted;
     server->queue.nvml = server->nvml;
     server->queue.notifier = server->notifier;
     server->queue.places_note = options->places_note;
@@ -322,6 +325,7 @@ static bool tear_down(struct server *server)
     if (server->wake_fd >= 0)
         close(server->wake_fd);
     engine_log_end(&server->log);
+    json_decref(server->interrupted);
     free(server->cpus);
     free(server);
     return ended;

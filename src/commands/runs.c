@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/figure.h"
@@ -16,7 +15,6 @@
 #include "completion/argument.h"
 #include "events/device_names.h"
 #include "events/row_counts.h"
-#include "output/bar.h"
 #include "output/table.h"
 #include "runs/pick.h"
 #include "runs/source.h"
@@ -29,21 +27,25 @@ struct extra {
     bool validates; /* some run has validation rows */
     bool some_rows; /* some run does not use all rows */
     bool energy;    /* it was asked for */
-    bool tags;      /* some run has any, and there is room for them */
 };
 
-static void add_tags(struct table *table, const json_t *tags)
+/* Its tags, each after a '#', and its note. */
+static void add_words(struct table *table, const json_t *run)
 {
-    struct text all = TEXT_INIT;
+    const char *note = member_string(run, "note");
+    struct text words = TEXT_INIT;
     size_t index;
-    const json_t *tag;
-    json_array_foreach(tags, index, tag)
+    json_t *tag;
+    json_array_foreach(json_object_get(run, "tags"), index, tag)
     {
-        text_printf(&all, "%s%s", index ? " " : "", json_string_value(tag));
+        text_printf(&words, "%s#%s", index > 0 ? " " : "", json_string_value(tag));
     }
-    const char *text = text_cstr(&all);
-    table_cell(table, !text ? "?" : *text ? text : "-");
-    text_free(&all);
+    if (note[0] != '\0')
+        text_printf(&words, "%s%s", words.length > 0 ? " " : "", note);
+    const char *all = words.length > 0 ? text_cstr(&words) : "-";
+    table_cell(table, all ? all : "");
+    table->failed |= words.failed;
+    text_free(&words);
 }
 
 static void add_run(struct table *table, const json_t *run, const struct extra *extra)
@@ -73,14 +75,12 @@ static void add_run(struct table *table, const json_t *run, const struct extra *
         table_cell(table, figure_count(&text, member_number(run, "energy_j")));
         table_cell(table, figure_count(&text, member_number(run, "samples_per_j")));
     }
-    if (extra->tags)
-        add_tags(table, json_object_get(run, "tags"));
-    table_cell(table, member_text(run, "note"));
+    add_words(table, run);
 }
 
 static struct extra extra_of(const json_t *list, bool energy)
 {
-    struct extra extra = {.energy = energy};
+    struct extra extra = {false, false, energy};
     size_t index;
     json_t *run;
     json_array_foreach(list, index, run)
@@ -88,7 +88,6 @@ static struct extra extra_of(const json_t *list, bool energy)
         extra.validates |= json_is_number(json_object_get(run, "val_acc"));
         extra.some_rows |= json_is_number(json_object_get(run, "train_rows")) ||
                            json_is_number(json_object_get(run, "test_rows"));
-        extra.tags |= json_array_size(json_object_get(run, "tags")) > 0;
     }
     return extra;
 }
@@ -100,45 +99,31 @@ static bool is_shown(const struct extra *extra, const char *title)
         return extra->validates;
     if (strcmp(title, "ROWS") == 0)
         return extra->some_rows;
-    if (strcmp(title, "TAGS") == 0)
-        return extra->tags;
     return extra->energy || (strcmp(title, "J/EPOCH") != 0 && strcmp(title, "SAMPLES/J") != 0);
-}
-
-static const struct column columns[] = {
-    {"RUN", true},     {"DATE", false},     {"STATUS", false},  {"MODEL", false},
-    {"DATA", false},   {"ROWS", true},      {"DEVICES", false}, {"BATCH", true},
-    {"LR", true},      {"EPOCHS", true},    {"VAL ACC", true},  {"TEST ACC", true},
-    {"S/EPOCH", true}, {"SAMPLES/S", true}, {"J/EPOCH", true},  {"SAMPLES/J", true},
-    {"TAGS", false},   {"NOTE", false}};
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-/* `shown`: room for COLUMNS. */
-static void fill_table(struct table *table, struct column *shown, const json_t *list,
-                       const struct extra *extra)
-{
-    size_t count = 0, index;
-    json_t *run;
-    for (size_t i = 0; i < COLUMNS; i++)
-        if (is_shown(extra, columns[i].title))
-            shown[count++] = columns[i];
-    table_begin(table, shown, count);
-    json_array_foreach(list, index, run)
-    {
-        add_run(table, run, extra);
-    }
 }
 
 static bool print_runs(const json_t *list, bool energy, struct error *err)
 {
-    struct extra extra = extra_of(list, energy);
+    static const struct column columns[] = {
+        {"RUN", true},     {"DATE", false},     {"STATUS", false},  {"MODEL", false},
+        {"DATA", false},   {"ROWS", true},      {"DEVICES", false}, {"BATCH", true},
+        {"LR", true},      {"EPOCHS", true},    {"VAL ACC", true},  {"TEST ACC", true},
+        {"S/EPOCH", true}, {"SAMPLES/S", true}, {"J/EPOCH", true},  {"SAMPLES/J", true},
+        {"NOTE", false}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    const struct extra extra = extra_of(list, energy);
     struct column shown[COLUMNS];
+    size_t count = 0;
     struct table table;
-    fill_table(&table, shown, list, &extra);
-    if (extra.tags && isatty(STDOUT_FILENO) && table_width(&table) > (size_t)terminal_columns()) {
-        table_free(&table);
-        extra.tags = false;
-        fill_table(&table, shown, list, &extra);
+    size_t index;
+    json_t *run;
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (is_shown(&extra, columns[i].title))
+            shown[count++] = columns[i];
+    table_begin(&table, shown, count);
+    json_array_foreach(list, index, run)
+    {
+        add_run(&table, run, &extra);
     }
     return table_end(&table, err);
 }

@@ -252,6 +252,14 @@ bool store_has_run(struct store *store, long run, bool *has, struct error *err)
     return query_end(&query, "be read", err);
 }
 
+bool store_count_runs(struct store *store, long *count, struct error *err)
+{
+    struct query query;
+    query_begin(&query, store, "SELECT count(*) FROM runs");
+    *count = query_row(&query) ? (long)sqlite3_column_int64(query.statement, 0) : 0;
+    return query_end(&query, "be read", err);
+}
+
 bool store_has_runs(struct store *store, bool *any, struct error *err)
 {
     struct query query;

@@ -42,5 +42,8 @@ bool store_list_unread(const struct store *store, char *text, size_t size);
 /* Is there a run of that number? */
 bool store_has_run(struct store *store, long run, bool *has, struct error *err);
 
+/* How many runs there are. */
+bool store_count_runs(struct store *store, long *count, struct error *err);
+
 /* Is there any run? */
 bool store_has_runs(struct store *store, bool *any, struct error *err);

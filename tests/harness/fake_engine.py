@@ -88,6 +88,8 @@ class FakeEngine:
         self.live = None
         self.queue = []
         self.submitted = 0
+        self.interrupted = []
+        self.edits = None           # None: not told, as by an older engine
         self.messages = []
         self.clock = BEGIN
         self.steps = steps
@@ -213,7 +215,8 @@ class FakeEngine:
         return {'version': '0.1.0', 'pid': 4242, 'protocol': 1}
 
     def do_watch(self, params):
-        return {}
+        told, self.interrupted = self.interrupted, []
+        return {'interrupted': told} if told else {}
 
     def do_status(self, params):
         return {'running': True, 'pid': 4242, 'version': '0.1.0', 'run': None,
@@ -304,7 +307,7 @@ class FakeEngine:
         run = self.run(params['run'])
         run['tags'] = sorted((set(run['tags']) | set(params.get('add', [])))
                              - set(params.get('remove', [])))
-        self.say_state()
+        self.edited()
         return {}
 
     def interrupt(self):
@@ -315,6 +318,7 @@ class FakeEngine:
             for run in self.runs:
                 if run['status'] in ('queued', 'running', 'paused'):
                     run.update(status='interrupted', error=KILLED)
+                    self.interrupted.append(run['run'])
                     self.say('warning', run['run'], 'run %d was interrupted: the engine before '
                              'this one crashed or was killed' % run['run'])
 
@@ -402,7 +406,7 @@ class FakeEngine:
                                'first' % (run['run'], run['status']))
         self.runs.remove(run)
         self.say('info', run['run'], 'run %d is deleted' % run['run'])
-        self.say_state()
+        self.edited()
         return {}
 
     def do_checkpoints(self, params):
@@ -414,7 +418,7 @@ class FakeEngine:
         if any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text):
             raise ValueError("'text' must be one line without control characters")
         self.run(params['run'])['note'] = text or None
-        self.say_state()
+        self.edited()
         return {}
 
     def do_log(self, params):
@@ -640,7 +644,14 @@ class FakeEngine:
         return {'jsonrpc': '2.0', 'method': 'state',
                 'params': {'pid': 4242, 'version': '0.1.0', 'host': 'testhost',
                            'queue': self.queue, 'run': self.live, 'no_gpus': self.no_gpus,
-                           'devices': devices}}
+                           'devices': devices,
+                           **({} if self.edits is None else {'edits': self.edits})}}
+
+    def edited(self):
+        """The list has something new that no event tells."""
+        if self.edits is not None:
+            self.edits += 1
+        self.say_state()
 
     def say_state(self):
         with self.lock:

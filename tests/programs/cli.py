@@ -375,11 +375,7 @@ class Training(Case):
         self.assertEqual([epoch["epoch"] for epoch in shown["epochs"]], [1, 2, 3])
         self.assertEqual(shown["spec"]["batch"], 20)
         self.assertIn("random:200x10", self.good("runs"))
-        self.assertNotIn("TAGS", self.good("runs"))
         self.assertIn("EPOCH", self.good("show", "1"))
-        self.good("runs", "tag", "1", "thesis", "old")
-        self.good("train", *SHORT)
-        self.assertRegex(self.good("runs"), r"  TAGS +NOTE\n.*  old thesis  -\n.*  -  +-\n")
 
     def test_notes_and_stops_after_an_epoch(self):
         self.bad(2, "train", *ENDLESS, "--note", "two\nlines")
@@ -589,13 +585,6 @@ class Signals(Case):
                 break
         os.close(fd)
         return output, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-    def test_tags_where_the_terminal_is_wide_enough(self):
-        self.good("train", *SHORT)
-        self.good("runs", "tag", "1", "thesis")
-        for columns, shown in ((200, True), (90, False)):
-            listed, status = self.on_terminal(columns, ["runs"], lambda fd, output: True)
-            self.assertEqual((status, "  TAGS" in listed), (0, shown), listed)
 
     def test_a_bar_on_a_terminal(self):
         state = {"sent": False}

@@ -11,6 +11,7 @@ import math
 import os
 import re
 import signal
+import socket
 import sqlite3
 import struct
 import sys
@@ -192,6 +193,7 @@ class Runs(Case):
         self.good("runs", "note", "3", "slow \u00e9")
         self.assertEqual(self.good_json("show", "1")["tags"], ["thesis"])
         self.assertIn("tags: thesis\n", self.good("show", "1"))
+        self.assertRegex(self.good("runs"), r"(?m)^ *2 .* #thesis$")
         self.assertEqual(self.numbers("--tag", "Thesis"), [1, 2])
         self.assertEqual(self.numbers("slow"), [3])
         self.assertIn("--yes", self.bad(2, "runs", "delete", "1", "2"))
@@ -229,12 +231,16 @@ class Runs(Case):
                            [(number, number) for number in range(4, 1104)])
         db.close()
         self.good("engine", "start")
+        screen = ["screen", "--view", "runs", "--size", "100x30"]
+        self.assertIn("newest 1000 of 1103 runs,", self.good(*screen))
+        self.train("--epochs", "1")
         self.good("runs", "tag", "1", "ancient")
         self.good("runs", "note", "1", "where it began")
         self.good("runs", "note", "2", "the second")
         self.good("runs", "delete", "3", "--yes")
         self.bad(1, "runs", "note", "3", "again")
         self.good("runs", "delete", *map(str, range(900, 1100)), "--yes")
+        self.assertRegex(self.good(*screen), r"newest 80\d of 903 runs,")
         shown = self.good_json("show", "1")
         self.assertEqual((shown["tags"], shown["note"]), (["ancient"], "where it began"))
         self.assertEqual(len(shown["epochs"]), 2)
@@ -243,6 +249,16 @@ class Runs(Case):
         self.assertEqual(self.numbers("began"), [1])
         self.assertEqual(self.numbers("the", "second"), [2])
         self.assertEqual(self.numbers()[:3], [1, 2, 4])
+
+    def told_interrupted(self, **asks):
+        """What the engine answers to who watches from now on."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(cli.PATIENCE)
+            line.connect(self.path("dpartui/engine.sock"))
+            line.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "watch",
+                                     "params": asks}).encode() + b"\n")
+            with line.makefile() as answers:
+                return json.loads(answers.readline())["result"].get("interrupted")
 
     def test_a_killed_engine_loses_no_epoch_that_was_told(self):
         self.train("--epochs", "1000000", "--detach")
@@ -264,6 +280,14 @@ class Runs(Case):
         self.good("engine", "start")
         self.assertEqual(self.good_json("runs")[0]["status"], "interrupted")
         self.assertEqual(self.numbers("--status", "interrupted"), [1])
+        # Pictures and other programs that watch do not take it away from the workbench.
+        self.good("screen")
+        self.assertIsNone(self.told_interrupted())
+        self.assertEqual(self.told_interrupted(interrupted=True), [1])
+        self.assertIsNone(self.told_interrupted(interrupted=True))
+        self.good("engine", "stop")
+        self.good("engine", "start")
+        self.assertIsNone(self.told_interrupted(interrupted=True))
 
     def test_a_dying_engine_is_waited_for(self):
         self.good("train", "--detach", *DATA, "--epochs", "1000000", "--checkpoint-every", "0.01m")
@@ -272,6 +296,8 @@ class Runs(Case):
             self.wait_for("a checkpoint", lambda: glob.glob(kept))
             os.kill(self.good_json("engine", "status")["pid"], signal.SIGKILL)
             self.good("train", "--detach", "--resume", "1")
+        # It is not interrupted any more.
+        self.assertEqual(self.told_interrupted(interrupted=True), [])
 
     def test_everything_of_a_run_is_shown_without_an_engine(self):
         self.train("--epochs", "2", "--devices", "cpu:0-1", "--note", "here")

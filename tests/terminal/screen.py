@@ -558,6 +558,24 @@ class Workbench(WorkbenchCase):
         t.expect('1 run,')
         self.assertEqual([run['run'] for run in engine.runs], [2])
 
+    def test_changes_by_commands_are_seen(self):
+        engine = self.engine(steps=100)
+        engine.edits = 0
+        for _ in range(2):
+            engine.submit({'devices': 'cpu:0', 'epochs': 1})
+            engine.begin()
+            engine.epoch()
+            engine.end()
+        t = self.program(rows=30, columns=120)
+        t.expect('idle')
+        t.keys('R')
+        t.expect('2 runs,')
+        environment = dict(os.environ, XDG_RUNTIME_DIR=self.folder.name, HOME=self.folder.name)
+        for words in (['note', '1', 'warm start'], ['tag', '1', 'thesis'], ['delete', '2', '--yes']):
+            subprocess.run([PROGRAM, 'runs', *words], env=environment, check=True)
+        t.expect('1 run,')
+        t.expect('#thesis warm start')
+
     def test_characters_can_be_changed(self):
         """To those that the locale does not have, too."""
         self.engine()

@@ -13,11 +13,14 @@ static void toggle(struct ui *ui, enum run_column column)
 {
     const struct run_columns usual = run_columns_usual(ui);
     struct run_columns columns = run_columns_wanted(ui);
-    if (run_columns_have(&columns, column))
+    const bool had = run_columns_have(&columns, column);
+    if (had)
         run_columns_remove(&columns, column);
     else
         run_columns_add(&columns, column);
-    if (columns.count == 0)
+    if (had && column == RUN_COLUMN_NUMBER)
+        ui_say(ui, false, "the column run has to stay: it shows the marks");
+    else if (columns.count == 0)
         ui_say(ui, false, "one column has to stay");
     else
         settings_change(ui, "columns",

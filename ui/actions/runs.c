@@ -140,6 +140,7 @@ static const struct prompt epochs_prompt = {
 static const struct prompt note_prompt = {
     .label = "Note on run %ld: ",
     .accept = accept_note,
+    .extends = true,
 };
 
 static void begin_retune(struct ui *ui, long run)

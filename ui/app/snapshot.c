@@ -38,6 +38,9 @@ bool snapshot_keys(struct ui *ui, const char *keys, struct error *err)
 static bool ask_only(void *context, enum request request, json_t *params, struct error *err)
 {
     const struct requester *engine = context;
+    /* It is told once, and to somebody who can act on it. */
+    if (request == REQUEST_WATCH)
+        json_object_del(params, "interrupted");
     switch (request) {
     case REQUEST_HELLO:
     case REQUEST_WATCH:

@@ -32,7 +32,7 @@
  * so long.
  */
 #define LINE_BYTES_S      330.0
-#define LINE_BYTES_CELL_S 0.03
+#define LINE_BYTES_CELL_S 0.025
 #define LINE_WAIT_MOST_S  3.0
 
 /* Terminal, signals, link, and the terminal's output. */

@@ -57,9 +57,10 @@ void ui_connected(struct ui *ui)
     ui->link = LINK_UP;
     ui->silent = ui->stopped = false;
     ui->link_advice[0] = ui->down_since[0] = '\0';
-    ui->state.runs_stale = ui->interrupted_told = false;
+    ui->state.runs_stale = false;
     ui_request(ui, REQUEST_HELLO, json_pack("{s:s}", "version", PACKAGE_VERSION));
-    ui_request(ui, REQUEST_WATCH, json_pack("{s:f}", "interval", WATCH_INTERVAL_S));
+    ui_request(ui, REQUEST_WATCH,
+               json_pack("{s:f, s:b}", "interval", WATCH_INTERVAL_S, "interrupted", true));
     ui_request(ui, REQUEST_RUNS, NULL);
     if (view_actions(ui->view)->opened)
         view_actions(ui->view)->opened(ui);
@@ -198,33 +199,20 @@ static void greeted(struct ui *ui, const json_t *result)
     ui_log_local(ui, understood ? LOG_WARNING : LOG_ERROR, "%s", ui->message.text);
 }
 
-static void tell_interrupted(struct ui *ui)
+/* What a crash has left; the engine says so once. */
+static void tell_interrupted(struct ui *ui, const json_t *runs)
 {
-    const struct state *state = &ui->state;
-    bool told = ui->interrupted_told;
     char list[KEY_NAME_SIZE], resume[KEY_NAME_SIZE];
-    int count = 0;
-    long newest = 0;
-    ui->interrupted_told = true;
-    /* Not those before a run that ended otherwise. */
-    for (int i = state->run_count; i-- > 0;) {
-        const struct state_run *run = &state->runs[i];
-        if (run_has_ended(run) && run->status != RUN_INTERRUPTED)
-            break;
-        if (run->status != RUN_INTERRUPTED)
-            continue;
-        newest = newest == 0 ? run->run : newest;
-        count++;
-    }
-    if (told || count == 0 || (ui->message.bad && ui->message.text[0] != '\0'))
+    const size_t count = json_array_size(runs);
+    if (count == 0 || (ui->message.bad && ui->message.text[0] != '\0'))
         return;
     keymap_first(&ui->keymap, ACTION_VIEW_RUNS, list);
     keymap_first(&ui->keymap, ACTION_RESUME, resume);
     if (count == 1)
-        ui_say(ui, false, "run %ld was interrupted: %s lists it, and there %s resumes it", newest,
-               list, resume);
+        ui_say(ui, false, "run %ld was interrupted: %s lists it, and there %s resumes it",
+               (long)json_integer_value(json_array_get(runs, 0)), list, resume);
     else
-        ui_say(ui, false, "%d runs were interrupted: %s lists them, and there %s resumes one",
+        ui_say(ui, false, "%zu runs were interrupted: %s lists them, and there %s resumes one",
                count, list, resume);
 }
 
@@ -329,9 +317,11 @@ void ui_answer(struct ui *ui, enum request request, const json_t *result,
     case REQUEST_HELLO:
         greeted(ui, result);
         break;
+    case REQUEST_WATCH:
+        tell_interrupted(ui, json_object_get(result, "interrupted"));
+        break;
     case REQUEST_RUNS:
         ok = state_runs(&ui->state, result, &err);
-        tell_interrupted(ui);
         break;
     case REQUEST_EXPORT:
         export_answered(ui, result, NULL);

@@ -67,8 +67,8 @@ static void of(char *buffer, size_t size, const char *what, double part, double 
 }
 
 /*
- * What the run does now, always as wide as its last step is: what follows it stays where it is, so
- * that it need not be sent again.
+ * What the run does now, at least as wide as its last step is: what follows it stays where it is,
+ * so that it need not be sent again.
  */
 static void what_it_does(const struct state_live *live, char *buffer, size_t size)
 {

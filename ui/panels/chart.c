@@ -95,7 +95,7 @@ static void add_changes(const struct ui *ui, struct run_chart *made, const struc
                  ui->mark_count);
     if (run_curves_stands_in(front, made->metric))
         snprintf(made->note, sizeof made->note, "the first test comes after epoch 1");
-    else if (front->point_count > 0 && !isfinite(curve_last(&own)))
+    else if (made->chart.count > 0 && front->point_count > 0 && !isfinite(curve_last(&own)))
         snprintf(made->note, sizeof made->note, "run %ld has none", front->run);
 }
 

@@ -213,27 +213,22 @@ struct run_columns run_columns_wanted(const struct ui *ui)
     return ui->preferences.columns.count > 0 ? ui->preferences.columns : run_columns_usual(ui);
 }
 
-/* In the column of rows. */
-static int longest_rows(const struct ui *ui)
+/* Wide enough for all that it shows: half a number would be another one. */
+static void widen(const struct ui *ui, enum run_column column, struct list_column *wide)
 {
-    int longest = 0;
     for (int i = 0; i < ui->state.run_count; i++) {
-        const struct state_run *run = &ui->state.runs[i];
         char text[100];
-        row_counts_text(run->train_rows, run->test_rows, text, sizeof text);
-        longest = text_columns(text) > longest ? text_columns(text) : longest;
+        run_cell(ui, &ui->state.runs[i], column, text, sizeof text);
+        wide->width = text_columns(text) > wide->width ? text_columns(text) : wide->width;
     }
-    return longest;
 }
 
 void run_columns_choose(const struct ui *ui, const struct list_column *columns, bool all,
                         struct list_column *chosen)
 {
-    const int longest = longest_rows(ui);
     memcpy(chosen, columns, RUN_COLUMNS * sizeof *chosen);
-    /* Half a number would be another one. */
-    if (longest > chosen[RUN_COLUMN_ROWS].width)
-        chosen[RUN_COLUMN_ROWS].width = longest;
+    widen(ui, RUN_COLUMN_ROWS, &chosen[RUN_COLUMN_ROWS]);
+    widen(ui, RUN_COLUMN_LR, &chosen[RUN_COLUMN_LR]);
     for (int i = 0; i < RUN_COLUMNS && !all; i++)
         if (!tells(ui, (enum run_column)i))
             chosen[i].width = chosen[i].most = 0;

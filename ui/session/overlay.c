@@ -14,6 +14,7 @@ void ui_prompt(struct ui *ui, const struct prompt *prompt, long run, const char 
     ui->prompt = prompt;
     ui->asked_run = run;
     editor_begin(&ui->editor, text);
+    ui->editor.fresh = !prompt->extends;
 }
 
 void ui_ask(struct ui *ui, const struct question *question, long run, const char *format, ...)

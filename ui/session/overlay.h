@@ -21,8 +21,9 @@ struct prompt {
     bool (*accept)(struct ui *ui, const char *text);
     void (*changed)(struct ui *ui, const char *text); /* after each key; may be NULL */
     void (*left)(struct ui *ui);                      /* without a value; may be NULL */
-    bool palette;                                     /* the keys of CONTEXT_PALETTE work, too */
-    bool moot;                                        /* when the run it is about ends */
+    bool extends; /* the first character is added to the text that was there, else it replaces it */
+    bool palette; /* the keys of CONTEXT_PALETTE work, too */
+    bool moot;    /* when the run it is about ends */
 };
 
 /* A question with the answers that make sense; ACTION_NO always does and changes nothing. */

@@ -76,7 +76,6 @@ struct ui {
     bool picked; /* the last click has put the cursor into a line */
     struct message message;
     struct requester requester;
-    bool interrupted_told;   /* on this connection: which runs a crash has interrupted */
     bool start_when_idle;    /* submit the form once, as soon as the engine says it is idle */
     bool want_engine;        /* the user asked for the engine to be started */
     bool want_redraw;        /* the user asked for a fresh screen */

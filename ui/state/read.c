@@ -241,6 +241,8 @@ void read_engine(const json_t *object, struct state *state)
     read_text(object, "version", state->version, sizeof state->version);
     read_text(object, "no_gpus", state->no_gpus, sizeof state->no_gpus);
     state->store_trouble = json_is_string(json_object_get(object, "store"));
+    state->edits = read_amount(object, "edits");
+    state->older = (long)fmin(fmax(read_amount(object, "older"), 0), 1e9);
     state->queued = 0;
     const json_t *queue = json_object_get(object, "queue");
     for (size_t i = 0; i < json_array_size(queue) && state->queued < STATE_MAX_QUEUE; i++) {

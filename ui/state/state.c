@@ -327,13 +327,15 @@ static bool take_state(struct state *state, const json_t *params, struct error *
 {
     struct state_live before = state->live;
     int queued = state->queued;
+    double edits = state->known ? state->edits : NAN;
     if (!json_is_object(params))
         return true;
     state->known = true;
     read_engine(params, state);
     read_live(json_object_get(params, "run"), &state->live);
     if (before.run != state->live.run || before.stop_after_epoch != state->live.stop_after_epoch ||
-        before.status != state->live.status || queued != state->queued || state->retuned > 0)
+        before.status != state->live.status || queued != state->queued || state->retuned > 0 ||
+        state->edits > edits)
         state->runs_stale = true;
     state->retuned -= state->retuned > 0;
     return take_devices(state, json_object_get(params, "devices"), err);

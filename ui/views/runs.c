@@ -78,13 +78,19 @@ static void draw_summary(const struct ui *ui, struct surface *surface, struct re
 {
     const struct run_list *list = &ui->list;
     int x = area.x, end = area.x + area.w, count = ui->state.run_count;
+    const long older = ui->state.older;
+    char runs[64];
+    if (older > 0)
+        snprintf(runs, sizeof runs, "newest %d of %ld runs", count, count + older);
+    else
+        snprintf(runs, sizeof runs, "%d run%s", count, plural(count));
     if (list->filter[0] != '\0') {
-        x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d of %d run%s match%s ",
-                            list->count, count, plural(count), count == 1 ? "es" : "");
+        x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d of %s%s match%s ",
+                            list->count, older > 0 ? "the " : "", runs,
+                            count + older == 1 ? "es" : "");
         x += surface_text(surface, area.y, x, end - x, STYLE_WARNING, list->filter);
     } else {
-        x += surface_format(surface, area.y, x, end - x, STYLE_STRONG, "%d run%s", count,
-                            plural(count));
+        x += surface_text(surface, area.y, x, end - x, STYLE_STRONG, runs);
     }
     if (count == 0)
         return;
@@ -172,9 +178,10 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
     }
     if (ui->list.count == 0 && visible > 0)
         surface_text(surface, area.y + HEADINGS, area.x, area.w, STYLE_LABEL,
-                     ui->state.run_count > 0 ? "no run matches the filter"
-                     : ui->link == LINK_UP   ? "none yet: the dashboard starts one"
-                                             : "none are known");
+                     ui->state.older > 0 ? "no listed run matches; 'dpartui runs' has older ones"
+                     : ui->state.run_count > 0 ? "no run matches the filter"
+                     : ui->link == LINK_UP     ? "none yet: the dashboard starts one"
+                                               : "none are known");
 }
 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)

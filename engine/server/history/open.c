@@ -5,6 +5,7 @@
 
 #include "store/doubt.h"
 #include "store/list.h"
+#include "store/lock.h"
 #include "store/update.h"
 #include "store/write.h"
 
@@ -12,7 +13,8 @@
 #define LOG_PERCENT 25
 
 /* What a crash left, in the log and in the store. */
-static bool take_interrupted(struct store *store, struct engine_log *log, struct error *err)
+static bool take_interrupted(struct store *store, struct engine_log *log, json_t **interrupted,
+                             struct error *err)
 {
     json_t *numbers = NULL;
     size_t index;
@@ -26,6 +28,8 @@ static bool take_interrupted(struct store *store, struct engine_log *log, struct
                    "run %ld was interrupted: the engine before this one crashed or was killed",
                    run);
     }
+    json_decref(*interrupted);
+    *interrupted = json_array_size(numbers) > 0 ? json_incref(numbers) : NULL;
     json_decref(numbers);
     return true;
 }
@@ -61,13 +65,14 @@ static bool open_and_read(const char *path, struct engine_log *log, struct store
     if (*past->notice)
         engine_log(log, MESSAGE_ERROR, 0, "%s", past->notice);
     snprintf(past->trouble, sizeof past->trouble, "%s", past->notice);
-    if (!take_interrupted(*store, log, err) ||
-        !store_last_number(*store, &past->last_number, err) ||
-        !store_list(*store, &filter, true, &past->runs, err))
-        return false;
-    if (store_list_unread(*store, past->trouble, sizeof past->trouble))
+    bool ok = take_interrupted(*store, log, &past->interrupted, err) &&
+              store_last_number(*store, &past->last_number, err) &&
+              store_count_runs(*store, &past->older, err) &&
+              store_list(*store, &filter, true, &past->runs, err);
+    past->older = ok ? past->older - (long)json_array_size(past->runs) : 0;
+    if (ok && store_list_unread(*store, past->trouble, sizeof past->trouble))
         engine_log(log, MESSAGE_ERROR, 0, "%s", past->trouble);
-    return true;
+    return ok;
 }
 
 bool history_open(const char *path, struct engine_log *log, struct store **store,
@@ -80,4 +85,11 @@ bool history_open(const char *path, struct engine_log *log, struct store **store
     store_close(*store);
     *err = (struct error)ERROR_INIT;
     return open_and_read(path, log, store, past, err);
+}
+
+bool history_claim(bool own, const char *path, const char *socket, struct error *err)
+{
+    if (own)
+        store_lock_say_socket(path, socket);
+    return own || !path || store_check_engine(path, socket, err);
 }

@@ -152,24 +152,6 @@ static bool make_way(struct history_store *store, const struct store_work_list *
     return ok && !store->unsettled;
 }
 
-/* Until they are synced a power failure may bring them back. */
-static void report_deleted(struct history_store *store, const struct backlog *backlog)
-{
-    struct error ignored = ERROR_INIT;
-    bool synced = false;
-    for (const struct store_work *work = backlog->work.first; work; work = work->next) {
-        if (work->kind != WORK_DELETE)
-            continue;
-        if (!synced && !store_sync(store->writer, &ignored))
-            return;
-        synced = true;
-        pthread_mutex_lock(&store->owning);
-        if (store->owner.deleted)
-            store->owner.deleted(store->owner.context, work->run);
-        pthread_mutex_unlock(&store->owning);
-    }
-}
-
 bool history_store_write(struct history_store *store, const struct backlog *backlog,
                          enum backlog_part part, struct error *err)
 {
@@ -179,7 +161,6 @@ bool history_store_write(struct history_store *store, const struct backlog *back
         return false;
     if (!backlog_write(backlog, part, store->writer, err))
         return false;
-    report_deleted(store, backlog);
     if (part != BACKLOG_ALL)
         return true;
     store->ends = store->runs = 0;
@@ -187,6 +168,26 @@ bool history_store_write(struct history_store *store, const struct backlog *back
         store_reserve_make(store_path(store->writer));
     store->reserved = true;
     return true;
+}
+
+void history_store_tell_deleted(struct history_store *store, const struct backlog *written)
+{
+    struct error err = ERROR_INIT;
+    bool synced = false;
+    for (const struct store_work *work = written->work.first; work; work = work->next) {
+        if (work->kind != WORK_DELETE)
+            continue;
+        if (!synced && !store_sync(store->writer, &err)) {
+            engine_log(store->log, MESSAGE_WARNING, work->run,
+                       "%s; the next engine removes checkpoints of deleted runs", err.text);
+            return;
+        }
+        synced = true;
+        pthread_mutex_lock(&store->owning);
+        if (store->owner.deleted)
+            store->owner.deleted(store->owner.context, work->run);
+        pthread_mutex_unlock(&store->owning);
+    }
 }
 
 void history_store_write_least(struct history_store *store, const struct backlog *backlog,

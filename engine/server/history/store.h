@@ -53,6 +53,10 @@ bool history_store_check(struct history_store *store, struct error *err);
 bool history_store_write(struct history_store *store, const struct backlog *backlog,
                          enum backlog_part part, struct error *err);
 
+/* Sync what was written, and tell the owner of runs that were deleted by it: until then a power
+ * failure may bring them back. */
+void history_store_tell_deleted(struct history_store *store, const struct backlog *written);
+
 /*
  * How runs stand, of what could not be written as a whole: when a run is new or has ended, so that
  * states in between take no room from the last one, which has what is reserved.

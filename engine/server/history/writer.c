@@ -14,7 +14,6 @@
 #include "engine/server/history/open.h"
 #include "engine/server/history/store.h"
 #include "store/kept_epochs.h"
-#include "store/lock.h"
 #include "store/read.h"
 #include "store/store.h"
 #include "store/write.h"
@@ -100,7 +99,6 @@ static bool write_out(struct history *history, bool was_failing)
     report_state(history, ok, was_failing, &err);
     if (ok) {
         report_losses(history, &taken, no_memory);
-        backlog_clear(&taken);
         /* What is committed stays so, also if it cannot be synced. */
         if (sync)
             store_sync(history->store.writer, &err);
@@ -113,6 +111,10 @@ static bool write_out(struct history *history, bool was_failing)
         backlog_return(&history->waiting, &taken);
     }
     flush_answer(&history->flush, asked, &err);
+    pthread_mutex_unlock(&history->lock);
+    history_store_tell_deleted(&history->store, &taken);
+    backlog_clear(&taken);
+    pthread_mutex_lock(&history->lock);
     return ok;
 }
 
@@ -337,13 +339,6 @@ void history_refuse(const char *reason, struct engine_log *log, struct stored_ru
     engine_log(log, MESSAGE_ERROR, 0, "%s", past->trouble);
     snprintf(past->notice, sizeof past->notice, "this run is not kept, nor are checkpoints: %s",
              reason);
-}
-
-bool history_claim(bool own, const char *path, const char *socket, struct error *err)
-{
-    if (own)
-        store_lock_say_socket(path, socket);
-    return own || !path || store_check_engine(path, socket, err);
 }
 
 void history_start(const char *path, struct engine_log *log, struct history **out,

@@ -20,8 +20,10 @@ struct history;
 
 /* What a store held when the engine began. */
 struct stored_runs {
-    long last_number; /* the highest that any run ever had */
-    json_t *runs;     /* the newest run objects, oldest first; each also has its "spec" */
+    long last_number;    /* the highest that any run ever had */
+    json_t *runs;        /* the newest run objects, oldest first; each also has its "spec" */
+    long older;          /* how many others there are */
+    json_t *interrupted; /* numbers of those that a crash has left just now, rising; NULL: none */
     /* What owners of runs have to know: that their runs are not kept, or, once, that an earlier
      * store was set aside. Empty: nothing. */
     char notice[HISTORY_NOTICE];
@@ -38,12 +40,6 @@ void history_start(const char *path, struct engine_log *log, struct history **ou
                    struct stored_runs *past);
 /* Likewise where there is not even a place for a store: say why nothing is kept. */
 void history_refuse(const char *reason, struct engine_log *log, struct stored_runs *past);
-/*
- * Write down at the store that this engine, which listens on `socket`, has it, if it is its own:
- * history_start has given a history. False: another engine of this host has; two of them would give
- * the same numbers to their runs. `path` may be NULL.
- */
-bool history_claim(bool own, const char *path, const char *socket, struct error *err);
 
 /* Run objects that the engine keeps in memory; older ones are in the store. */
 enum { STORED_RUNS_MOST = 1000 };

@@ -73,6 +73,8 @@ int method_runs(struct method_call *call)
     method_unlock(call->server);
     /* The current run does not wait for the rest. */
     call->result = newest_that_fit(all);
+    if (limit == LONG_MAX)
+        call->server->left_out = (long)(json_array_size(all) - json_array_size(call->result));
     json_decref(all);
     return RPC_OK;
 }
@@ -150,11 +152,31 @@ int method_follow(struct method_call *call)
     return RPC_OK;
 }
 
+/* Those that a crash has left and that are still as it left them, once; NULL: none. */
+static json_t *take_interrupted(struct server *server)
+{
+    json_t *numbers = server->interrupted, *left = json_array(), *number;
+    size_t index;
+    server->interrupted = NULL;
+    pthread_mutex_lock(&server->queue.lock);
+    json_array_foreach(numbers, index, number)
+    {
+        const struct record *record = queue_find(&server->queue, (long)json_integer_value(number));
+        if (record && record->status == RUN_INTERRUPTED)
+            json_array_append(left, number);
+    }
+    pthread_mutex_unlock(&server->queue.lock);
+    json_decref(numbers);
+    return left;
+}
+
 int method_watch(struct method_call *call)
 {
     struct connection *connection = call->connection;
     double interval = 0.5;
-    if (!json_get_double(call->params, "interval", 0.05, 3600, &interval, call->err))
+    bool interrupted = false;
+    if (!json_get_double(call->params, "interval", 0.05, 3600, &interval, call->err) ||
+        !json_get_bool(call->params, "interrupted", &interrupted, call->err))
         return RPC_PARAMS;
     if (!may_subscribe(call->server, connection, call->err))
         return RPC_FAILED;
@@ -169,6 +191,8 @@ int method_watch(struct method_call *call)
     connection->next_state = 0;
     connection->state_version = connection->state_changes = UINT64_MAX;
     call->result = json_object();
+    if (interrupted && call->server->interrupted)
+        json_object_set_new(call->result, "interrupted", take_interrupted(call->server));
     return RPC_OK;
 }
 

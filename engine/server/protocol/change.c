@@ -11,12 +11,18 @@
 #include "spec/origin.h"
 
 /* With the lock held: release it, and answer. */
-static int finish(struct method_call *call, int code)
+static int answer(struct method_call *call, int code)
 {
-    queue_touch(&call->server->queue);
     method_unlock(call->server);
     call->result = code == RPC_OK ? json_object() : NULL;
     return code;
+}
+
+/* The same where the next state is due at once. */
+static int finish(struct method_call *call, int code)
+{
+    queue_touch(&call->server->queue);
+    return answer(call, code);
 }
 
 /* With the lock held: the request does not suit what the run does. */
@@ -204,7 +210,7 @@ int method_delete(struct method_call *call)
         code = refuse(record, "a run that has ended can be deleted; stop it first", call->err);
     else if (!queue_delete(&call->server->queue, record, call->err))
         code = RPC_FAILED;
-    code = finish(call, code);
+    code = answer(call, code);
     if (code == RPC_OK)
         engine_log(&call->server->log, MESSAGE_INFO, number, "run %ld is deleted", number);
     return code;
@@ -225,7 +231,7 @@ int method_note(struct method_call *call)
         return code;
     record_set_note(record, text);
     queue_keep(&call->server->queue, record);
-    return finish(call, code);
+    return answer(call, code);
 }
 
 /* An array of tags, each as it should be. */
@@ -263,7 +269,7 @@ int method_tag(struct method_call *call)
     } else {
         code = RPC_PARAMS;
     }
-    return finish(call, code);
+    return answer(call, code);
 }
 
 int method_cancel(struct method_call *call)

@@ -40,6 +40,7 @@ static void tell_point(struct queue *queue, const struct record *record, const s
 
 void queue_keep(struct queue *queue, const struct record *record)
 {
+    queue_edited(queue);
     if (queue->history)
         history_put_run(queue->history, record_json(record), spec_to_json(&record->spec), NULL);
 }

@@ -23,6 +23,12 @@ void queue_touch(struct queue *queue)
     queue->changes++;
 }
 
+void queue_edited(struct queue *queue)
+{
+    queue->version++;
+    queue->edits++;
+}
+
 struct record *queue_find(const struct queue *queue, long number)
 {
     size_t low = 0, high = queue->count;
@@ -50,6 +56,8 @@ static bool insert(struct queue *queue, struct record *record, struct error *err
             (queue->count - at) * sizeof(struct record *));
     queue->records[at] = record;
     queue->count++;
+    queue->older--;
+    queue_edited(queue);
     return true;
 }
 
@@ -100,7 +108,6 @@ void queue_take_out(struct record **list, size_t *count, const struct record *re
 static void release_record(struct queue *queue, struct record *record)
 {
     queue_take_out(queue->records, &queue->count, record);
-    queue_touch(queue);
     /* Its thread may still use the current one, or a reader any of them; the last one releases it.
      */
     if (record == queue->current || record->readers > 0)
@@ -129,6 +136,7 @@ bool queue_delete(struct queue *queue, struct record *record, struct error *err)
     history_delete(queue->history, record->number);
     note_deleted(queue, record->number);
     release_record(queue, record);
+    queue_edited(queue);
     return true;
 }
 
@@ -148,8 +156,10 @@ void queue_trim(struct queue *queue)
             event_buffer_drop_marks(&record->events);
             curve_free(&record->curve);
         }
-        if (ended > ENDED_LIMIT)
+        if (ended > ENDED_LIMIT) {
             release_record(queue, record);
+            queue->older += queue->history != NULL;
+        }
     }
 }
 

@@ -25,6 +25,7 @@ struct queue {
     /* All below is guarded by `lock`. */
     struct record **records; /* ascending numbers */
     size_t count, capacity;
+    long older; /* runs that only the store has */
     long last_number;
     long *deleted; /* runs that the store may still have for a moment, until it is replaced */
     size_t deleted_count;
@@ -34,7 +35,8 @@ struct queue {
     struct event_buffer marks; /* events of all runs but the steps, for those who watch */
     uint64_t version;          /* grows with every change a state shows */
     uint64_t changes;          /* grows with those that are not mere progress */
-    bool leaving, idle;        /* idle: the runner has left */
+    uint64_t edits;     /* grows with changes to the list of runs, also where no event tells */
+    bool leaving, idle; /* idle: the runner has left */
     /* Not guarded: */
     pthread_cond_t wake;
     pthread_cond_t cleared; /* `current` has been cleared away */
@@ -85,6 +87,12 @@ bool queue_delete(struct queue *queue, struct record *record, struct error *err)
 void queue_touch(struct queue *queue);
 
 /* For the other files of this folder, with the lock held: */
+
+/*
+ * The list of runs changed in a way that no event tells: a note, a deletion, a run read again.
+ * Viewers hear of it with the next state that is due, so many of these do not make as many states.
+ */
+void queue_edited(struct queue *queue);
 
 bool queue_has_ended(const struct record *record);
 

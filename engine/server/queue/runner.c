@@ -240,17 +240,20 @@ static bool take_past(struct queue *queue, const struct stored_runs *past, struc
     if (!past)
         return true;
     queue->last_number = past->last_number;
+    queue->older = past->older;
     snprintf(queue->notice, sizeof queue->notice, "%s", past->notice);
     if (!queue_make_room(queue, json_array_size(past->runs), err))
         return false;
     json_array_foreach(past->runs, index, object)
     {
         struct record *record = record_restore(object);
-        if (record)
+        if (record) {
             queue->records[queue->count++] = record;
-        else
-            engine_log(queue->log, MESSAGE_WARNING, 0, "run %lld of the store is not understood",
-                       (long long)json_integer_value(json_object_get(object, "run")));
+            continue;
+        }
+        queue->older++;
+        engine_log(queue->log, MESSAGE_WARNING, 0, "run %lld of the store is not understood",
+                   (long long)json_integer_value(json_object_get(object, "run")));
     }
     return true;
 }
@@ -356,8 +359,9 @@ bool queue_free(struct queue *queue)
 {
     struct error ignored = ERROR_INIT;
     pthread_join(queue->runner, NULL);
-    /* The next engine removes the checkpoints of those that are not gone from the store in time. */
-    if (queue->deleted_count > 0)
+    /* Until the store has deleted runs, and then until their checkpoints are removed; the next
+     * engine removes those that are left. */
+    if (queue->deleted_count > 0 && history_sync(queue->history, SYNC_S, &ignored))
         history_sync(queue->history, SYNC_S, &ignored);
     history_set_owner(queue->history, NULL);
     free_records(queue);

@@ -24,6 +24,8 @@ struct server {
     struct history *history;      /* NULL: runs are not kept */
     char trouble[HISTORY_NOTICE]; /* of stored_runs */
     struct queue queue;
+    json_t *interrupted; /* runs that the engine before has left, until a user hears; may be NULL */
+    long left_out;       /* how many runs the newest list of all had no room for */
     struct notifier *notifier;
     /* The machine. */
     struct telemetry *telemetry;

@@ -206,11 +206,13 @@ json_t *server_state_json(struct server *server)
     }
     json_t *queue = queue_json(&server->queue);
     json_t *run = current ? record_json_state(current) : json_null();
+    json_int_t edits = (json_int_t)server->queue.edits;
+    json_int_t older = server->queue.older + server->left_out;
     pthread_mutex_unlock(&server->queue.lock);
-    return json_pack("{s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pid", (int)getpid(),
-                     "version", server->options->version, "host", json_any_text(host),
-                     "memory_engine", known_bytes(snapshot.sample.memory_engine), "queue", queue,
-                     "run", run, "devices", devices_json(server, &snapshot), "no_gpus",
-                     no_gpus_json(&snapshot.findings, &server->gpus), "store",
-                     server_trouble_json(server));
+    return json_pack(
+        "{s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "pid", (int)getpid(), "version",
+        server->options->version, "host", json_any_text(host), "memory_engine",
+        known_bytes(snapshot.sample.memory_engine), "queue", queue, "edits", edits, "older", older,
+        "run", run, "devices", devices_json(server, &snapshot), "no_gpus",
+        no_gpus_json(&snapshot.findings, &server->gpus), "store", server_trouble_json(server));
 }

@@ -18,8 +18,12 @@ bool checkpoint_mark_deleted(const char *folder, struct error *err)
     char *marked = text_format("%s" MARK, folder);
     if (!marked)
         return error_memory(err, folder);
-    bool ok = rename(folder, marked) == 0 || errno == ENOENT ||
-              error_errno(err, "%s: cannot be renamed to %s", folder, marked);
+    bool ok = rename(folder, marked) == 0 || errno == ENOENT;
+    /* Of an earlier deletion, after which the run began again. */
+    if (!ok && (errno == ENOTEMPTY || errno == EEXIST))
+        ok = checkpoint_remove_all(marked, err) && rename(folder, marked) == 0;
+    ok = ok || err->kind != ERROR_NONE ||
+         error_errno(err, "%s: cannot be renamed to %s", folder, marked);
     free(marked);
     return ok;
 }
@@ -47,8 +51,12 @@ static long run_of(const char *name)
 {
     char number[32];
     long run;
-    snprintf(number, sizeof number, "%.*s", (int)strcspn(name, "."), name);
-    return text_ends_in(name, MARK) && parse_long(number, 1, LONG_MAX / 2, &run) ? run : 0;
+    const int length = (int)strcspn(name, ".");
+    snprintf(number, sizeof number, "%.*s", length, name);
+    return strcmp(name + length, MARK) == 0 && number[0] != '0' &&
+                   parse_long(number, 1, LONG_MAX / 2, &run)
+               ? run
+               : 0;
 }
 
 bool checkpoint_settle_deletions(const char *folder, bool (*has)(void *context, long run),
@@ -58,11 +66,13 @@ bool checkpoint_settle_deletions(const char *folder, bool (*has)(void *context, 
     if (!directory)
         return errno == ENOENT || error_errno(err, "%s: cannot be read", folder);
     bool ok = true;
-    for (const struct dirent *entry; ok && (entry = readdir(directory));) {
+    for (const struct dirent *entry; (entry = readdir(directory));) {
         const long run = run_of(entry->d_name);
         char *path = run > 0 ? text_format("%s/%ld", folder, run) : NULL;
+        struct error *where = ok ? err : &(struct error)ERROR_INIT;
         if (path)
-            ok = has(context, run) ? give_back(path, err) : checkpoint_remove_marked(path, err);
+            ok &=
+                has(context, run) ? give_back(path, where) : checkpoint_remove_marked(path, where);
         free(path);
     }
     closedir(directory);

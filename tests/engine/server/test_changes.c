@@ -179,6 +179,37 @@ START_TEST(ended_runs_can_be_deleted)
 }
 END_TEST
 
+static long edits_of(struct client *client, int *states)
+{
+    json_t *state = next_note(client, "state");
+    long edits = (long)number_of(state, "edits");
+    json_decref(state);
+    ++*states;
+    return edits;
+}
+
+/* What no event tells another viewer; and not one by one, for it lists all runs again each time. */
+START_TEST(others_hear_of_edits_together)
+{
+    enum { EDITS = 100 };
+    struct client *client = viewer(), *other;
+    int states = 0;
+    long run = submit(client, "epochs=1");
+    wait_status(client, run, "done");
+    other = watcher();
+    const long before = edits_of(other, &states);
+    for (int i = 2; i < EDITS; i++)
+        tell(client, "note", with(run, "text", json_string(i % 2 ? "odd" : "even")));
+    tell(client, "tag", with(run, "add", json_pack("[s]", "thesis")));
+    tell(client, "delete", of(run));
+    while (edits_of(other, &states) < before + EDITS)
+        ;
+    ck_assert_int_lt(states, EDITS / 2);
+    client_close(other);
+    client_close(client);
+}
+END_TEST
+
 START_TEST(checkpoints_are_measured)
 {
     struct client *client = viewer();
@@ -240,6 +271,7 @@ Suite *changes_suite(void)
     tcase_add_test(tests, epochs_can_be_more_or_fewer);
     tcase_add_test(tests, waiting_runs_change_their_places);
     tcase_add_test(tests, ended_runs_can_be_deleted);
+    tcase_add_test(tests, others_hear_of_edits_together);
     tcase_add_test(tests, checkpoints_are_measured);
     tcase_add_test(tests, wrong_changes_are_refused);
     suite_add_tcase(suite, tests);

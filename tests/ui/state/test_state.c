@@ -41,11 +41,36 @@ START_TEST(a_running_run_is_known)
 }
 END_TEST
 
+static int requests_after(const char *state)
+{
+    int before = replay.asked_count;
+    replay_line(&replay, state);
+    return replay.asked_count - before;
+}
+
+START_TEST(edits_elsewhere_are_asked_for)
+{
+    static const char three[] = "{\"method\":\"state\",\"params\":{\"edits\":3}}";
+    replay_recording(&replay, "idle", 0);
+    /* The list of a fresh connection has what was before its first state; older engines have no
+     * such number. */
+    ck_assert_int_eq(requests_after("{\"method\":\"state\",\"params\":{}}"), 0);
+    ck_assert_int_eq(requests_after(three), 0);
+    ck_assert_int_eq(requests_after(three), 0);
+    ck_assert_int_eq(requests_after("{\"method\":\"state\",\"params\":{\"edits\":9}}"), 1);
+    ck_assert_str_eq(replay_last(&replay), "runs ");
+    ui_disconnected(&replay.ui, LINK_LOST, "gone");
+    ui_connected(&replay.ui);
+    ck_assert_int_eq(requests_after("{\"method\":\"state\",\"params\":{\"edits\":12}}"), 1);
+    ck_assert_str_eq(strtok(replay.asked[replay.asked_count - 1], " "), "check");
+}
+END_TEST
+
 START_TEST(connecting_asks_for_what_is_shown)
 {
     ui_connected(&replay.ui);
     ck_assert_int_eq(replay.asked_count, 3);
-    ck_assert_str_eq(replay.asked[1], "watch {\"interval\":1.0}");
+    ck_assert_str_eq(replay.asked[1], "watch {\"interval\":1.0,\"interrupted\":true}");
     replay_line(&replay, "{\"id\":1,\"method\":\"runs\"}");
     replay_line(&replay, "{\"id\":1,\"result\":[{\"run\":1,\"status\":\"done\",\"data\":\"glyphs\","
                          "\"epochs_done\":3},{\"run\":2,\"status\":\"queued\",\"data\":\"glyphs\","
@@ -286,6 +311,7 @@ int main(void)
     TCase *tests = tcase_create("ui state");
     tcase_add_checked_fixture(tests, begin, end);
     tcase_add_test(tests, a_running_run_is_known);
+    tcase_add_test(tests, edits_elsewhere_are_asked_for);
     tcase_add_test(tests, connecting_asks_for_what_is_shown);
     tcase_add_test(tests, curves_not_looked_at_are_dropped);
     tcase_add_test(tests, epochs_find_their_place);

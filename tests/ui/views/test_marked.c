@@ -176,8 +176,9 @@ START_TEST(tags_of_all_are_edited)
     mark_three();
     replay_keys(&replay, "T");
     expect_on_screen("Tags that all marked runs have: thesis", true);
-    ck_assert_str_eq(replay.ui.editor.text, "thesis");
-    replay_keys(&replay, "final<Enter>");
+    ck_assert_str_eq(replay.ui.editor.text, "thesis ");
+    replay_keys(&replay, "\x15"
+                         "final<Enter>");
     expect_asked(2, "tag {\"run\":13,\"add\":[\"final\"],\"remove\":[\"thesis\"]}");
     expect_asked(1, "tag {\"run\":16,\"add\":[\"final\"],\"remove\":[\"thesis\"]}");
     expect_asked(0, "tag {\"run\":18,\"add\":[\"final\"],\"remove\":[\"thesis\"]}");

@@ -50,6 +50,20 @@ START_TEST(a_filter_acts_while_it_is_typed)
 }
 END_TEST
 
+START_TEST(a_list_of_the_newest_says_so)
+{
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{\"older\":3210}}");
+    expect_on_screen("newest 20 of 3230 runs, by number, newest first", true);
+    replay_keys(&replay, "/resnet18 acc>0.86<Enter>");
+    expect_on_screen("3 of the newest 20 of 3230 runs match resnet18 acc>0.86", true);
+    replay_keys(&replay, "/ nothing<Enter>");
+    expect_on_screen("no listed run matches; 'dpartui runs' has older ones", true);
+    expect_on_screen("no run matches", false);
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{\"older\":-1}}");
+    expect_on_screen("0 of 20 runs match", true);
+}
+END_TEST
+
 START_TEST(marks_show_and_go)
 {
     replay_keys(&replay, "<Down> ");
@@ -146,11 +160,13 @@ START_TEST(notes_are_written)
     char text[402];
     replay_keys(&replay, "t");
     ck_assert_str_eq(replay.ui.editor.text, "lr lowered by hand");
-    replay_keys(&replay, "so so<Enter>");
-    ck_assert_str_eq(replay_last(&replay), "note {\"run\":18,\"text\":\"so so\"}");
+    replay_keys(&replay, ", so so<Enter>");
+    ck_assert_str_eq(replay_last(&replay),
+                     "note {\"run\":18,\"text\":\"lr lowered by hand, so so\"}");
     replay_keys(&replay, "t");
     memset(text, 'x', 401);
     text[401] = '\0';
+    replay_keys(&replay, "\x15");
     replay_keys(&replay, text);
     replay_keys(&replay, "<Enter>");
     expect_message("wants at most 400 bytes, these are 401");
@@ -168,8 +184,10 @@ START_TEST(tags_are_written)
     snprintf(run->tags, sizeof run->tags, "thesis warm");
     expect_on_screen("#thesis #warm lr lowered by hand", true);
     replay_keys(&replay, "T");
-    ck_assert_str_eq(replay.ui.editor.text, "thesis warm");
-    replay_keys(&replay, "warm cold warmer<Enter>");
+    ck_assert_str_eq(replay.ui.editor.text, "thesis warm ");
+    replay_keys(&replay, "cold<Enter>");
+    ck_assert_str_eq(replay_last(&replay), "tag {\"run\":18,\"add\":[\"cold\"],\"remove\":[]}");
+    replay_keys(&replay, "T\x15warm cold warmer<Enter>");
     ck_assert_str_eq(replay_last(&replay),
                      "tag {\"run\":18,\"add\":[\"cold\",\"warmer\"],\"remove\":[\"thesis\"]}");
     memset(text, 'x', 61);
@@ -179,7 +197,7 @@ START_TEST(tags_are_written)
     replay_keys(&replay, "<Enter>");
     expect_message("wants words of at most 60 bytes, this one has 61: xxxxxxxxxxxx...");
     ck_assert_ptr_nonnull(replay.ui.prompt);
-    replay_keys(&replay, "<Esc>T");
+    replay_keys(&replay, "<Esc>T\x15");
     for (int i = 0; i < 21; i++)
         replay_keys(&replay, "x ");
     replay_keys(&replay, "<Enter>");
@@ -348,6 +366,7 @@ int main(void)
     TCase *tests = runs_case("ui runs");
     tcase_add_test(tests, the_selection_survives);
     tcase_add_test(tests, a_filter_acts_while_it_is_typed);
+    tcase_add_test(tests, a_list_of_the_newest_says_so);
     tcase_add_test(tests, marks_show_and_go);
     tcase_add_test(tests, more_marks_than_the_chart_draws);
     tcase_add_test(tests, only_what_has_ended_is_deleted);

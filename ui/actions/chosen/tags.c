@@ -98,17 +98,21 @@ static const struct prompt tags_prompt = {
     .label = "Tags of run %ld: ",
     .hint = "words with blanks between",
     .accept = accept_tags,
+    .extends = true,
 };
 static const struct prompt common_prompt = {
     .label = "Tags that all marked runs have: ",
     .hint = "words with blanks between",
     .accept = accept_tags,
+    .extends = true,
 };
 
 void tags_ask(struct ui *ui)
 {
-    char tags[TAGS_TEXT];
+    char tags[TAGS_TEXT + 1]; /* the next one can be typed at once */
     ui->chosen = ui_runs_chosen(ui);
-    common_tags(ui, tags, sizeof tags);
+    common_tags(ui, tags, TAGS_TEXT);
+    if (tags[0] != '\0')
+        strcat(tags, " ");
     ui_prompt(ui, ui->chosen.count > 1 ? &common_prompt : &tags_prompt, ui->chosen.run[0], tags);
 }

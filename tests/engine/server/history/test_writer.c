@@ -97,6 +97,8 @@ START_TEST(what_a_crash_left_is_interrupted)
     struct stored_runs past;
     history = start(&past);
     ck_assert_int_eq(told("was interrupted"), 2);
+    ck_assert_uint_eq(json_array_size(past.interrupted), 2);
+    json_decref(past.interrupted);
     const char *const wanted[] = {"done", "interrupted", "interrupted"};
     for (size_t i = 0; i < 3; i++) {
         const json_t *run = json_array_get(past.runs, i);

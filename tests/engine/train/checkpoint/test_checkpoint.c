@@ -234,12 +234,12 @@ static bool is_seven(void *context, long run)
 /* Of deletions that the engine did not come to the end of; what is no run's folder stays. */
 START_TEST(the_store_decides_what_marked_ones_are)
 {
-    static const char *const names[] = {"7", "8", "mine.deleted"};
+    static const char *const names[] = {"7", "8", "mine.deleted", "7.old.deleted"};
     struct error err = ERROR_INIT;
-    char *paths[3];
+    char *paths[4];
     long steps = 0;
     int asked = 0;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         paths[i] = path_join(checkpoints, names[i]);
         must(make_directories(paths[i], 0700, &err));
         put_file(paths[i], "step-00000100.safetensors", "weights", 7);
@@ -250,10 +250,17 @@ START_TEST(the_store_decides_what_marked_ones_are)
     ck_assert(!checkpoint_find(paths[0], &steps, &err));
     must(checkpoint_settle_deletions(checkpoints, is_seven, &asked, &err));
     ck_assert_int_eq(asked, 2);
-    ck_assert_int_eq(count_files(), 2);
+    ck_assert_int_eq(count_files(), 3);
     must(checkpoint_find(paths[0], &steps, &err));
     must(checkpoint_find(paths[2], &steps, &err));
-    for (int i = 0; i < 3; i++) {
+    must(checkpoint_find(paths[3], &steps, &err));
+    /* What an older deletion has left does not keep a run that began again from being deleted. */
+    must(checkpoint_mark_deleted(paths[0], &err));
+    must(make_directories(paths[0], 0700, &err));
+    put_file(paths[0], "step-00000100.safetensors", "weights", 7);
+    must(checkpoint_mark_deleted(paths[0], &err));
+    must(checkpoint_remove_marked(paths[0], &err));
+    for (int i = 0; i < 4; i++) {
         must(checkpoint_remove_all(paths[i], &err));
         free(paths[i]);
     }
