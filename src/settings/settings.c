@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/paths.h"
-#include "base/print.h"
 #include "settings/engine.h"
 #include "settings/file.h"
 #include "settings/hosts.h"
@@ -59,15 +58,8 @@ static bool read_environment(struct settings *settings, struct error *err)
         /* no-color.org: set to anything but nothing. */
         if (strcmp(variable, "NO_COLOR") == 0)
             value = "no";
-        if (!settings_key_set(i, &settings->spec, &settings->preferences, value, err)) {
-            error_prefix(err, "environment variable %s", variable);
-            /* It changes no run, and its words may be those of another version. */
-            if (strcmp(variable, "DPARTUI_COLUMNS") != 0 || err->kind != ERROR_USAGE)
-                return false;
-            print_to(stderr, "dpartui: %s; it is ignored\n", err->text);
-            *err = (struct error)ERROR_INIT;
-            continue;
-        }
+        if (!settings_key_set(i, &settings->spec, &settings->preferences, value, err))
+            return error_prefix(err, "environment variable %s", variable);
         settings->trace[i].source = SOURCE_ENVIRONMENT;
     }
     return true;

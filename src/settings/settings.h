@@ -43,7 +43,7 @@ void settings_free(struct settings *settings);
 /*
  * settings_init, the files, the environment, which also gets what the files say of the engine. A
  * file that does not exist is no error. On failure *settings holds nothing to release. ERROR_USAGE
- * names file, line and key, or the variable; what is wrong in DPARTUI_COLUMNS is a line on stderr.
+ * names file, line and key, or the variable.
  */
 bool settings_load(struct settings *settings, struct error *err);
 

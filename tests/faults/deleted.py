@@ -13,7 +13,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import DEADLINE, SHORT, Engine, Fault, Home, Lost  # noqa: E402
+from engine import DEADLINE, SHORT, Engine, Fault, Home, run_test  # noqa: E402
 import made_store  # noqa: E402
 
 KILLS = int(os.environ.get("FAULTS_KILLS", "12"))
@@ -114,8 +114,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (Fault, Lost) as fault:
-        print(f"FAILED: {fault}")
-        sys.exit(1)
+    run_test(main)

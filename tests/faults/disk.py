@@ -13,7 +13,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine, Fault, Home, Lost, Page, SHIM, SHORT, is_sanitized, skip  # noqa: E402
+from engine import Engine, Fault, Home, Page, SHIM, SHORT, is_sanitized, run_test, skip  # noqa: E402
 
 # It is stopped when all has been seen.
 ENDLESS = {"model": "linear", "data": "random:400x1000", "devices": "cpu:0-1", "cpu_threads": 1,
@@ -204,8 +204,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (Fault, Lost) as fault:
-        print(f"FAILED: {fault}")
-        sys.exit(1)
+    run_test(main)

@@ -48,6 +48,15 @@ def skip(reason):
     sys.exit(SKIP)
 
 
+def run_test(main):
+    """Exit with what main() returns, or say which fault it met."""
+    try:
+        sys.exit(main())
+    except (Fault, Lost) as fault:
+        print(f"FAILED: {fault}")
+        sys.exit(1)
+
+
 def is_sanitized():
     """Sanitizers replace the allocator and look at every call themselves."""
     return program.is_sanitized(ENGINE)

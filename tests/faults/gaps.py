@@ -16,7 +16,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import DEADLINE, Engine, Fault, Home, Lost  # noqa: E402
+from engine import DEADLINE, Engine, Fault, Home, Lost, run_test  # noqa: E402
 from killed import last_checkpoint  # noqa: E402
 
 KILLS = int(os.environ.get("FAULTS_KILLS", "8"))
@@ -131,8 +131,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (Fault, Lost) as fault:
-        print(f"FAILED: {fault}")
-        sys.exit(1)
+    run_test(main)

@@ -15,7 +15,7 @@ import time
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine, Fault, Home, Lost  # noqa: E402
+from engine import Engine, Fault, Home, Lost, run_test  # noqa: E402
 
 KILLS = int(os.environ.get("FAULTS_KILLS", "15"))
 SEED = int(os.environ.get("FAULTS_SEED", "1"))
@@ -146,8 +146,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (Fault, Lost) as fault:
-        print(f"FAILED: {fault}")
-        sys.exit(1)
+    run_test(main)

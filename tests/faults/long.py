@@ -18,8 +18,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import (BUILD, ENDED, Engine, Fault, Home, Lost, Page, SHIM, is_sanitized,  # noqa: E402
-                    skip)
+from engine import (BUILD, ENDED, Engine, Fault, Home, Page, SHIM, is_sanitized,  # noqa: E402
+                    run_test, skip)
 
 ALL = bool(os.environ.get("FAULTS_ALL"))
 EPOCHS = 100000 if ALL else 15000
@@ -232,8 +232,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (Fault, Lost) as fault:
-        print(f"FAILED: {fault}")
-        sys.exit(1)
+    run_test(main)

@@ -14,7 +14,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine, Fault, Home, Lost  # noqa: E402
+from engine import Engine, Fault, Home, run_test  # noqa: E402
 
 SETTINGS = {"model": "smallnet", "data": "glyphs", "devices": "cpu:0", "cpu_threads": 1,
             "batch": 50, "train_rows": 400, "test_rows": 50}
@@ -308,11 +308,4 @@ def measure():
 
 
 if __name__ == "__main__":
-    try:
-        if os.environ.get("FAULTS_MEASURE"):
-            measure()
-        else:
-            check()
-    except (Fault, Lost) as fault:
-        print(f"FAILED: {fault}")
-        sys.exit(1)
+    run_test(measure if os.environ.get("FAULTS_MEASURE") else check)

@@ -187,13 +187,6 @@ class Usage(Case):
         self.assertIn("dpartui.conf", self.bad(2, "runs"))
         self.good("runs", "--help")
 
-    def test_wrong_columns_stop_no_command(self):
-        self.env["DPARTUI_COLUMNS"] = "run,modell"
-        done = self.run_program("runs", "--json")
-        self.assertEqual((done.returncode, done.stdout.strip()), (0, "[]"), done.stderr)
-        self.assertRegex(done.stderr, r"\Adpartui: environment variable DPARTUI_COLUMNS: columns: "
-                         r"'modell' is .* one of run, model, .*, note; it is ignored\n")
-
     def test_environment_is_below_the_command_line(self):
         self.env["DPARTUI_BATCH"] = "50"
         run = json.loads(self.good("train", "--json", *SHORT[:4], "--epochs", "1").split("\n")[0])

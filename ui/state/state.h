@@ -183,7 +183,7 @@ struct state {
     unsigned long runs_version; /* rises with every change to the runs */
     bool runs_stale;            /* something happened that only a new `runs` has */
     long older;                 /* runs that the engine has besides, which it does not list */
-    double edits;               /* grows with changes that no event tells; NAN: not known */
+    double edits;               /* grows with changes of the list of runs; NAN: not known */
     int retuned; /* states to come after which `runs` has it: what a run was changed to */
     unsigned long curve_uses; /* counts state_use_curve */
     struct log_line *log;     /* oldest first */

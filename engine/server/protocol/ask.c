@@ -152,7 +152,7 @@ int method_follow(struct method_call *call)
     return RPC_OK;
 }
 
-/* Those that a crash has left and that are still as it left them, once; NULL: none. */
+/* Those that a crash has left and that are still as it left them, once. */
 static json_t *take_interrupted(struct server *server)
 {
     json_t *numbers = server->interrupted, *left = json_array(), *number;

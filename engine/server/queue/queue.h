@@ -89,7 +89,7 @@ void queue_touch(struct queue *queue);
 /* For the other files of this folder, with the lock held: */
 
 /*
- * The list of runs changed in a way that no event tells: a note, a deletion, a run read again.
+ * The list of runs changed: a note, a deletion, a run read again, also what an event tells.
  * Viewers hear of it with the next state that is due, so many of these do not make as many states.
  */
 void queue_edited(struct queue *queue);

@@ -13,35 +13,43 @@
 
 #define MARK ".deleted"
 
-bool checkpoint_mark_deleted(const char *folder, struct error *err)
+/* Name of the marked folder, to be freed; NULL: memory ran out. */
+static char *marked_name(const char *folder, struct error *err)
 {
     char *marked = text_format("%s" MARK, folder);
     if (!marked)
-        return error_memory(err, folder);
-    bool ok = rename(folder, marked) == 0 || errno == ENOENT;
-    /* Of an earlier deletion, after which the run began again. */
-    if (!ok && (errno == ENOTEMPTY || errno == EEXIST))
-        ok = checkpoint_remove_all(marked, err) && rename(folder, marked) == 0;
-    ok = ok || err->kind != ERROR_NONE ||
-         error_errno(err, "%s: cannot be renamed to %s", folder, marked);
+        error_memory(err, folder);
+    return marked;
+}
+
+static bool rename_folder(const char *from, const char *to, struct error *err)
+{
+    return rename(from, to) == 0 || error_errno(err, "%s: cannot be renamed to %s", from, to);
+}
+
+bool checkpoint_mark_deleted(const char *folder, struct error *err)
+{
+    char *marked = marked_name(folder, err);
+    bool ok = marked && (rename(folder, marked) == 0 || errno == ENOENT);
+    /* Else one is there of an earlier deletion, after which the run began again. */
+    if (marked && !ok)
+        ok = checkpoint_remove_all(marked, err) && rename_folder(folder, marked, err);
     free(marked);
     return ok;
 }
 
 bool checkpoint_remove_marked(const char *folder, struct error *err)
 {
-    char *marked = text_format("%s" MARK, folder);
-    bool ok = marked ? checkpoint_remove_all(marked, err) : error_memory(err, folder);
+    char *marked = marked_name(folder, err);
+    bool ok = marked && checkpoint_remove_all(marked, err);
     free(marked);
     return ok;
 }
 
 static bool give_back(const char *folder, struct error *err)
 {
-    char *marked = text_format("%s" MARK, folder);
-    bool ok = marked ? rename(marked, folder) == 0 ||
-                           error_errno(err, "%s: cannot be renamed to %s", marked, folder)
-                     : error_memory(err, folder);
+    char *marked = marked_name(folder, err);
+    bool ok = marked && rename_folder(marked, folder, err);
     free(marked);
     return ok;
 }
