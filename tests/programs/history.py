@@ -296,8 +296,8 @@ class Runs(Case):
             self.wait_for("a checkpoint", lambda: glob.glob(kept))
             os.kill(self.good_json("engine", "status")["pid"], signal.SIGKILL)
             self.good("train", "--detach", "--resume", "1")
-        # It is not interrupted any more.
-        self.assertEqual(self.told_interrupted(interrupted=True), [])
+        # It is not interrupted any more; the last engine may have ended before it trained at all.
+        self.assertFalse(self.told_interrupted(interrupted=True))
 
     def test_everything_of_a_run_is_shown_without_an_engine(self):
         self.train("--epochs", "2", "--devices", "cpu:0-1", "--note", "here")
