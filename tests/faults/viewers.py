@@ -18,7 +18,7 @@ from engine import Engine, Fault, Home, run_test  # noqa: E402
 
 SETTINGS = {"model": "smallnet", "data": "glyphs", "devices": "cpu:0", "cpu_threads": 1,
             "batch": 50, "train_rows": 400, "test_rows": 50}
-SECONDS = float(os.environ.get("FAULTS_SECONDS", "1.5"))
+SECONDS = float(os.environ.get("FAULTS_SECONDS", "0.8"))
 # Slices of measured time, and what is left out before each; how many with an attack. What viewers
 # have saved up is used up in the first moments of an attack.
 SLICE, SETTLING, PAIRS = 1.0, 0.15, 12

@@ -54,8 +54,8 @@ TWO = {"devices": "cpu:0-1", "sync-bn": True}
 THREE = {"devices": "cpu:0-2", "sync-bn": True, "split": "balanced", "sync": "central"}
 OWN = {"deterministic": True}  # the program's own convolutions, without measuring others first
 DEVICES = {
-    "resnet18": ({**ONE, **OWN}, {**TWO, **OWN}),
-    "resnet18-decay": (ONE, THREE),
+    "resnet18": ({**TWO, **OWN},),
+    "resnet18-decay": (ONE, {**THREE, **OWN}),
     "cifar-cnn": (ONE, TWO, THREE),
     "cifar-cnn-decay": (ONE, TWO),
     "sgd": (ONE, TWO),

@@ -18,7 +18,7 @@ import cli  # noqa: E402
 import made_store  # noqa: E402
 import program  # noqa: E402
 
-SHORT, LONG = 2000, 30000  # epochs; the long one takes 150 MiB as JSON values
+SHORT, LONG = 2000, 15000  # epochs; the long one takes 75 MiB as JSON values
 POINTS = 500
 GROWTH = 8 << 10  # KiB
 

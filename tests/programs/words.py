@@ -94,7 +94,8 @@ class Words(unittest.TestCase):
             self.assertIn("in vain", flowing(text))
 
     def test_no_phrase_is_banned(self):
-        for phrase, instead in BANNED.items():
+        # Searched for at once; one after the other only to say which it was.
+        for phrase, instead in BANNED.items() if uses("|".join(BANNED)) else ():
             with self.subTest(phrase=phrase):
                 found = uses(phrase)
                 if found:

@@ -5,7 +5,6 @@
  * What nvcc would give a .cu file, for the host's C++ compiler: with this the kernels run on a
  * simulated GPU (simgpu.h). Included by engine/device/cuda/kernels/launch.h.
  */
-#include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 
 #include "tests/simgpu/block.hpp"

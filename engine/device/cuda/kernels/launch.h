@@ -9,7 +9,6 @@
 #ifdef DPARTUI_SIMULATED_GPU
 #include "tests/simgpu/device_side.h"
 #else
-#include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 /* LAUNCH(kernel, dim3 grid, dim3 block, bytes of dynamic shared memory, stream, arguments...): the

@@ -53,13 +53,13 @@ static inline __device__ void pack_numbers(const pack<float> &p, float x[4])
     x[3] = p.numbers.w;
 }
 
-/* bf16_round of two, in one instruction where there is one. */
+/* bf16_round of two, in one instruction where there is one: <cuda_bf16.h>, which has it, too, takes
+ * longer to compile than most kernels. */
 static inline __device__ uint32_t pack_round_pair(float low, float high)
 {
-#ifdef __CUDA_ARCH__
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     uint32_t bits;
-    memcpy(&bits, &pair, sizeof bits);
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
     return bits;
 #else
     return bf16_round(low) | (uint32_t)bf16_round(high) << 16;
