@@ -4,7 +4,9 @@ a Slurm cluster of such (tests/hosts), in which the test program runs itself aga
 
 import contextlib
 import hashlib
+import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -17,8 +19,9 @@ import program  # noqa: E402
 RANK = os.path.join(os.path.abspath(cli.BUILD), "dpartui-rank")
 # What belongs to a run, by the names that Linux has of their programs.
 OURS = {"dpartui-rank", "mpirun", "orterun", "orted", "prted", "prterun", "srun", "slurmstepd"}
-DATA = ["--model", "lenet", "--data", "glyphs", "--train-rows", "400", "--test-rows", "200",
-        "--batch", "64", "--lr", "0.05", "--init", "default", "--cpu-threads", "1",
+# Seven steps an epoch, the last of which is short.
+DATA = ["--model", "lenet", "--data", "glyphs", "--train-rows", "100", "--test-rows", "50",
+        "--batch", "16", "--lr", "0.05", "--init", "default", "--cpu-threads", "1",
         "--recipe", "none", "--momentum", "0.5", "--seed", "5"]
 
 
@@ -100,11 +103,37 @@ class Case(cli.Case):
         for loss, expected in zip(self.losses(run), self.losses(other), strict=True):
             self.assertAlmostEqual(loss, expected, delta=2e-5)
 
+    def ask(self, method, **params):
+        """As a viewer does."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(cli.PATIENCE)
+            line.connect(self.path("dpartui/engine.sock"))
+            request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            line.sendall(json.dumps(request).encode() + b"\n")
+            with line.makefile("r", encoding="utf8") as answers:
+                answer = next(found for found in map(json.loads, answers) if found.get("id") == 1)
+        self.assertIn("result", answer)
+
+    def state(self, run):
+        """(status, epochs) of the run store: the program, asked again and again, would take more of
+        the processor than the run. The engine never knows less."""
+        found = self.query("SELECT status, (SELECT count(*) FROM events WHERE run = runs.number AND "
+                           f"name = 'epoch') FROM runs WHERE number = {run}")
+        return found[0] if found else ("queued", 0)
+
+    def wait_status(self, run, status):
+        self.wait_for(f"run {run} {status}", lambda: self.state(run)[0] == status)
+        self.assertEqual(self.status_of(run), status)
+
+    def wait_epochs(self, run, count=1):
+        """Until so many have been trained, or the run has ended."""
+        self.wait_for(f"{count} epochs", lambda: self.state(run)[1] >= count or
+                      self.state(run)[0] not in ("queued", "running"))
+
     def start_run(self, *options):
         """Its number, when it has trained on all hosts."""
         run = self.good("train", *options, "--detach").strip()
-        self.wait_for("its first epoch", lambda: self.good_json("show", run)["epochs"] or
-                      self.status_of(run) not in ("queued", "running"))
+        self.wait_epochs(run)
         self.assertEqual(self.status_of(run), "running", self.good("show", run))
         return run
 

@@ -63,7 +63,15 @@ static const struct {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Every transport sums in the order of the devices, so not a bit may differ. */
+/* Eight devices do nothing else to memory than three, and with sanitizers take most of the time. */
+#ifdef __SANITIZE_ADDRESS__
+enum { COUNTS = PARALLEL_COUNTS - 1 };
+#else
+enum { COUNTS = PARALLEL_COUNTS };
+#endif
+
+/* Every transport sums in the order of the devices, so not a bit may differ. Each number of devices
+ * takes each method with one split or another. */
 START_TEST(any_transport_comes_to_the_same_bits)
 {
     enum lot lot = (enum lot)(_i % LOTS);
@@ -71,22 +79,20 @@ START_TEST(any_transport_comes_to_the_same_bits)
     int kind = (_i + _i / LOTS) % KINDS;
     char *common = format("max-steps=10 %s %s", split->batches, kinds[kind].settings);
     pose(lot);
-    for (int i = 0; i < PARALLEL_COUNTS; i++) {
-        char *settings =
+    for (int i = 0; i < COUNTS; i++) {
+        char *names = device_names(lot, parallel_counts[i]);
+        char *near =
             format("%s devices=cpu:0-%d split=%s", common, parallel_counts[i] - 1, split->rule[i]);
-        struct outcome cpus = train(kinds[kind].model, settings);
-        free(settings);
-        for (int method = 0; method < 3; method++) {
-            char *names = device_names(lot, parallel_counts[i]);
-            settings = format("%s devices=%s split=%s sync=%s", common, names, split->rule[i],
-                              methods[method]);
-            struct outcome many = train(kinds[kind].model, settings);
-            check_same(&cpus, &many, settings);
-            outcome_free(&many);
-            free(settings);
-            free(names);
-        }
+        char *far = format("%s devices=%s split=%s sync=%s", common, names, split->rule[i],
+                           methods[(_i / LOTS + i) % 3]);
+        struct outcome cpus = train(kinds[kind].model, near);
+        struct outcome many = train(kinds[kind].model, far);
+        check_same(&cpus, &many, far);
+        outcome_free(&many);
         outcome_free(&cpus);
+        free(far);
+        free(near);
+        free(names);
     }
     check_left_clean();
     free(common);
