@@ -258,7 +258,7 @@ class Differences(Failures):
 
 
 class Restarts(Failures):
-    OPTIONS = [*DATA, "--train-rows", "1000", "--epochs", "6", "--checkpoint-every", "1"]
+    OPTIONS = [*DATA, "--train-rows", "2000", "--epochs", "6", "--checkpoint-every", "1"]
 
     def test_it_goes_on_by_itself(self):
         path = self.path("restarted.safetensors")
