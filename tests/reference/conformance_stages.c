@@ -57,14 +57,20 @@ static void open_stage(struct line *line, const struct trial_device *device, int
                                            &err) &&
               rig->backend->replica_import(rig->device, rig->replica, &line->trial->weights, &err);
     ck_assert_msg(ok, "%s", err.text);
-    for (int i = 0; i < MICRO_BATCHES; i++) {
-        const struct plan_request plan = {.mode = PLAN_TRAIN,
-                                          .rows = micro_rows[i],
-                                          .batch_rows = line->batch_rows,
-                                          .slots = SLOTS};
-        if (!line->plan[s][micro_rows[i]])
-            line->plan[s][micro_rows[i]] = rig_plan(rig, &plan);
-    }
+}
+
+/* To train by. */
+static void make_plans(struct line *line)
+{
+    for (int s = 0; s < line->stages; s++)
+        for (int i = 0; i < MICRO_BATCHES; i++) {
+            const struct plan_request request = {.mode = PLAN_TRAIN,
+                                                 .rows = micro_rows[i],
+                                                 .batch_rows = line->batch_rows,
+                                                 .slots = SLOTS};
+            if (!line->plan[s][micro_rows[i]])
+                line->plan[s][micro_rows[i]] = rig_plan(&line->rig[s], &request);
+        }
 }
 
 static char *stage_memory(struct line *line, const struct rig *rig, size_t bytes)
@@ -277,6 +283,7 @@ static bool compare(const struct trial *trial, const struct trial_device *device
     snprintf(text, sizeof text, "%s in %d stages of %d rows", what, stages, batch_rows);
     if (!line_open(&line, trial, device, stages, batch_rows))
         return false;
+    make_plans(&line);
     /* Twice: nothing of a mini-batch is left for the next. */
     line_run(&line, &got);
     outcome_free(&got);
@@ -329,6 +336,7 @@ void conform_stage_slopes(const struct trial_device *device, int net)
     struct outcome got;
     conformance_net_make(&trial, net, ROWS);
     if (!has_batchnorm(trial.net) && line_open(&line, &trial, device, 2, ROWS)) {
+        make_plans(&line);
         line_run(&line, &got);
         conform_slopes_of(&trial, got.grads, "a network in 2 stages");
         outcome_free(&got);
