@@ -212,7 +212,7 @@ static const struct {
      "{ type = 'conv'; channels = 15; kernel = 3; groups = 3; pad = 2; dilation = 2; },"
      "{ type = 'residual'; layers = ({ type = 'conv'; channels = 15; kernel = 1; groups = 5; });"
      "after = ('relu'); }, { type = 'conv'; channels = 32; kernel = 2; groups = 1; }, 'relu',"
-     "{ type = 'conv'; channels = 48; kernel = 3; groups = 2; stride = [1, 2]; }, 'flatten',"
+     "{ type = 'conv'; channels = 48; kernel = 2; groups = 2; stride = [1, 2]; }, 'flatten',"
      "{ type = 'linear'; outputs = 4; }",
      {3, 8, 9},
      4,

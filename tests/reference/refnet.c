@@ -154,10 +154,16 @@ static void loss(struct refnet *ref, const struct refnet_batch *batch, double sm
     }
 }
 
-void refnet_train(struct refnet *ref, const struct refnet_batch *batch, struct batch_result *result)
+void refnet_train_loss(struct refnet *ref, const struct refnet_batch *batch,
+                       struct batch_result *result)
 {
     forward(ref, batch, true);
     loss(ref, batch, batch->label_smoothing, result);
+}
+
+void refnet_train(struct refnet *ref, const struct refnet_batch *batch, struct batch_result *result)
+{
+    refnet_train_loss(ref, batch, result);
     memset(ref->grads, 0, ref->net->value_count * sizeof *ref->grads);
     for (int i = ref->net->op_count - 1; i >= 0; i--) {
         struct ref_op op = view(ref, batch, i, true);

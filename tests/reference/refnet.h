@@ -52,6 +52,9 @@ void refnet_free(struct refnet *ref);
  */
 void refnet_train(struct refnet *ref, const struct refnet_batch *batch,
                   struct batch_result *result);
+/* The forward pass and the loss of refnet_train alone. */
+void refnet_train_loss(struct refnet *ref, const struct refnet_batch *batch,
+                       struct batch_result *result);
 /* Forward with running statistics and loss. */
 void refnet_eval(struct refnet *ref, const struct refnet_batch *batch, struct batch_result *result);
 /* Logits of the last pass, rows x classes. */

@@ -127,10 +127,14 @@ void trial_free(struct trial *trial)
     *trial = (struct trial){0};
 }
 
-static struct refnet *reference_pass(const struct trial *trial, const struct weights *weights,
-                                     enum plan_mode mode, struct batch_result *result)
+typedef void reference_function(struct refnet *ref, const struct refnet_batch *batch,
+                                struct batch_result *result);
+
+/* Number `at` of the weights is moved by `by`. */
+static struct refnet *reference_pass(const struct trial *trial, reference_function *pass, size_t at,
+                                     double by, struct batch_result *result)
 {
-    struct refnet *ref = refnet_create(trial->net, weights);
+    struct refnet *ref = refnet_create(trial->net, &trial->weights);
     double *input = refnet_input(trial->net, &trial->data, trial->index, trial->rows);
     uint8_t *labels = need(malloc((size_t)trial->rows + 1));
     for (int n = 0; n < trial->rows; n++)
@@ -143,10 +147,8 @@ static struct refnet *reference_pass(const struct trial *trial, const struct wei
                                        .seed = TRIAL_SEED,
                                        .epoch = TRIAL_EPOCH,
                                        .label_smoothing = trial->label_smoothing};
-    if (mode == PLAN_TRAIN)
-        refnet_train(ref, &batch, result);
-    else
-        refnet_eval(ref, &batch, result);
+    ref->values[at] += by;
+    pass(ref, &batch, result);
     free(input);
     free(labels);
     return ref;
@@ -156,7 +158,7 @@ static struct refnet *reference_pass(const struct trial *trial, const struct wei
 static double distance_to_kinks(const struct trial *trial)
 {
     struct batch_result result;
-    struct refnet *ref = reference_pass(trial, &trial->weights, PLAN_TRAIN, &result);
+    struct refnet *ref = reference_pass(trial, refnet_train_loss, 0, 0, &result);
     double least = INFINITY;
     for (int i = 0; i < trial->net->op_count; i++) {
         const struct net_op *op = &trial->net->ops[i];
@@ -330,7 +332,8 @@ void trial_run(const struct trial *trial, const struct trial_device *device, enu
 void trial_reference(const struct trial *trial, enum plan_mode mode, struct outcome *out)
 {
     struct batch_result result;
-    struct refnet *ref = reference_pass(trial, &trial->weights, mode, &result);
+    struct refnet *ref =
+        reference_pass(trial, mode == PLAN_TRAIN ? refnet_train : refnet_eval, 0, 0, &result);
     const double *logits = refnet_logits(ref);
     outcome_make(out, trial, trial->rows);
     out->loss_sum = result.loss_sum;
@@ -347,25 +350,7 @@ void trial_reference(const struct trial *trial, enum plan_mode mode, struct outc
 double trial_loss_moved(const struct trial *trial, size_t at, double by)
 {
     struct batch_result result;
-    struct refnet *ref = refnet_create(trial->net, &trial->weights);
-    double *input = refnet_input(trial->net, &trial->data, trial->index, trial->rows);
-    uint8_t *labels = need(malloc((size_t)trial->rows + 1));
-    for (int n = 0; n < trial->rows; n++)
-        labels[n] = trial->data.labels[trial->index[n]];
-    ref->values[at] += by;
-    refnet_train(ref,
-                 &(struct refnet_batch){.input = input,
-                                        .labels = labels,
-                                        .index = trial->index,
-                                        .rows = trial->rows,
-                                        .global_rows = trial->rows,
-                                        .seed = TRIAL_SEED,
-                                        .epoch = TRIAL_EPOCH,
-                                        .label_smoothing = trial->label_smoothing},
-                 &result);
-    free(input);
-    free(labels);
-    refnet_free(ref);
+    refnet_free(reference_pass(trial, refnet_train_loss, at, by, &result));
     return result.loss_sum / trial->rows;
 }
 

@@ -45,7 +45,7 @@ END_TEST
 START_TEST(evaluation_by_stages_is_one)
 {
     const struct trial_device device = trial_cpu_by_layers(1);
-    conform_evaluation_stages(&device, "resnet18", (struct net_shape){1, 12, 12});
+    conform_evaluation_stages(&device, "resnet18", (struct net_shape){1, 5, 5});
     conform_evaluation_stages(&device, "lenet", (struct net_shape){0, 0, 0});
 }
 END_TEST

@@ -14,7 +14,8 @@ static const enum number_type types[] = {TYPE_F32, TYPE_TF32, TYPE_BF16};
 /* What their numbers are rounded to. */
 static const double units[] = {0, 0x1p-11, 0x1p-8};
 
-/* TF32 has other numbers than f32, and no other accesses to memory: not again with sanitizers. */
+/* TF32 has the plans of f32, whose library rounds otherwise. It is tried where that is seen, by the
+ * small networks and models; with sanitizers, which look at the accesses to memory, not at all. */
 static bool is_left_out(int type)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -24,6 +25,9 @@ static bool is_left_out(int type)
     return false;
 #endif
 }
+
+static const int storages[] = {0, 2}; /* types that are stored in ways of their own */
+#define STORAGES 2
 
 static void check_rows(int type, int net, int rows)
 {
@@ -42,7 +46,8 @@ static void check_rows(int type, int net, int rows)
 
 START_TEST(passes_agree_with_the_reference)
 {
-    check_rows(_i % TYPES, _i / TYPES, 1 + _i % 2);
+    if (types[_i % TYPES] != TYPE_TF32)
+        check_rows(_i % TYPES, _i / TYPES, 1 + _i % 2);
     check_rows(_i % TYPES, _i / TYPES, 9);
 }
 END_TEST
@@ -52,7 +57,8 @@ START_TEST(shipped_models_agree_with_the_reference)
     const int type = _i % TYPES;
     const struct trial_device device = gpu_of(0, types[type]);
     struct trial trial;
-    if (is_left_out(type))
+    /* The last model is by far the largest. */
+    if (is_left_out(type) || (types[type] == TYPE_TF32 && _i / TYPES == conformance_models - 1))
         return;
     if (types[type] == TYPE_F32) {
         conform_model(&device, _i / TYPES);
@@ -109,9 +115,8 @@ END_TEST
 
 START_TEST(predictions_are_the_largest_logits)
 {
-    const struct trial_device device = gpu_of(0, types[_i % TYPES]);
-    if (!is_left_out(_i % TYPES))
-        conform_predictions(&device, _i / TYPES);
+    const struct trial_device device = gpu_of(0, types[storages[_i % STORAGES]]);
+    conform_predictions(&device, _i / STORAGES);
 }
 END_TEST
 
@@ -131,7 +136,7 @@ END_TEST
 
 START_TEST(update_is_pytorchs)
 {
-    const struct trial_device device = gpu_of(0, types[_i]);
+    const struct trial_device device = gpu_of(0, types[storages[_i]]);
     conform_update(&device);
     conform_no_decay(&device);
     conform_average(&device);
@@ -160,10 +165,10 @@ int main(void)
     tcase_add_loop_test(tc, no_rows_leave_no_trace, 0, TYPES);
     tcase_add_loop_test(tc, plans_live_side_by_side, 0, TYPES);
     tcase_add_loop_test(tc, weights_survive_the_arenas, 0, TYPES);
-    tcase_add_loop_test(tc, predictions_are_the_largest_logits, 0, conformance_nets * TYPES);
+    tcase_add_loop_test(tc, predictions_are_the_largest_logits, 0, conformance_nets * STORAGES);
     tcase_add_loop_test(tc, labels_are_smoothed, 0, 2);
     tcase_add_test(tc, mistakes_are_named);
-    tcase_add_loop_test(tc, update_is_pytorchs, 0, TYPES);
+    tcase_add_loop_test(tc, update_is_pytorchs, 0, STORAGES);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }

@@ -23,7 +23,7 @@
  * allowed, and do the fusions that the backend wants? Nothing is run, so nothing is said about
  * results or speed.
  *
- * The single convolutions are checked in full. Fused ones are compiled by cuDNN, one to three
+ * Single convolutions are quick, fused ones are compiled by cuDNN, one to three
  * seconds each, so make check takes ResNet-18's at 28x28 with 256 rows; with
  * DPARTUI_TEST_ALL_PLANS=1 in the environment all models, numbers of rows and types are taken (a
  * quarter of an hour).
@@ -108,13 +108,17 @@ START_TEST(shipped_models_are_covered)
 }
 END_TEST
 
-/* One type and number of rows (_i numbers both): forward, both gradients, all networks. */
+/* One type and number of rows (_i numbers both): forward, both gradients, all networks. make check
+ * takes every other pair of these, among them the most rows in f32 and bf16; the checks below have
+ * 256 rows in each type. */
 START_TEST(every_convolution_finds_a_plan)
 {
     static const enum conv_pattern patterns[] = {CONV_FORWARD, CONV_DATA, CONV_WEIGHTS};
     enum number_type type = types[_i / COUNT(rows)];
     size_t sum = 0, most = 0;
     int plans = 0;
+    if ((_i / COUNT(rows) + _i % COUNT(rows)) % 2 == 0 && !everything())
+        return;
     for (int i = 0; i < cases.count; i++)
         for (int p = 0; p < COUNT(patterns); p++) {
             if (patterns[p] == CONV_DATA && cases.list[i].first)
