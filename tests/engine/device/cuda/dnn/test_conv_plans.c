@@ -23,10 +23,9 @@
  * allowed, and do the fusions that the backend wants? Nothing is run, so nothing is said about
  * results or speed.
  *
- * Single convolutions are quick, fused ones are compiled by cuDNN, one to three
- * seconds each, so make check takes ResNet-18's at 28x28 with 256 rows; with
- * DPARTUI_TEST_ALL_PLANS=1 in the environment all models, numbers of rows and types are taken (a
- * quarter of an hour).
+ * Single convolutions are quick; fused ones are compiled by cuDNN, one to three seconds each, so
+ * make check takes ResNet-18's at 28x28 with 256 rows. With DPARTUI_TEST_ALL_PLANS=1 in the
+ * environment all models, numbers of rows and types are taken (a quarter of an hour).
  *
  * To compile, cuDNN wants a driver: a stub (tests/engine/device/cuda/dnn/stub_driver.c) in a folder
  * of its own, which this program puts on LD_LIBRARY_PATH before it restarts itself. (Plans
@@ -109,8 +108,7 @@ START_TEST(shipped_models_are_covered)
 END_TEST
 
 /* One type and number of rows (_i numbers both): forward, both gradients, all networks. make check
- * takes every other pair of these, among them the most rows in f32 and bf16; the checks below have
- * 256 rows in each type. */
+ * takes every other pair of these, among them the most rows in f32 and bf16. */
 START_TEST(every_convolution_finds_a_plan)
 {
     static const enum conv_pattern patterns[] = {CONV_FORWARD, CONV_DATA, CONV_WEIGHTS};
