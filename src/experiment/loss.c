@@ -62,8 +62,8 @@ static void describe_slower_parts(const struct outcome *outcome, const struct ou
     loss->share = loss_or_zero((now.compute - before.compute) / now.whole);
     if (crowded)
         snprintf(loss->words, sizeof loss->words,
-                 "devices that share cores (%d threads of %d CPU devices on %d core%s)",
-                 outcome->threads, outcome->cpus, cores, plural(cores));
+                 "devices that share cores (%d threads of %d CPU device%s on %d core%s)",
+                 outcome->threads, outcome->cpus, plural(outcome->cpus), cores, plural(cores));
     else
         snprintf(loss->words, sizeof loss->words,
                  "%s (the %s together compute %.2f times as long for as many rows)",
@@ -85,9 +85,10 @@ static void describe_slower(const struct outcome *outcome, const struct outcome 
     loss->share = loss_or_zero(slower) * computing;
     if (crowded)
         snprintf(loss->words, sizeof loss->words,
-                 "devices that share cores (%d threads of %d CPU devices on %d core%s: each device "
-                 "computes %s samples/s, not %s)",
-                 outcome->threads, outcome->cpus, cores, plural(cores), now, before);
+                 "devices that share cores (%d threads of %d CPU device%s on %d core%s: each "
+                 "device computes %s samples/s, not %s)",
+                 outcome->threads, outcome->cpus, plural(outcome->cpus), cores, plural(cores), now,
+                 before);
     else if (outcome->rows < 0.99 * base->rows)
         snprintf(loss->words, sizeof loss->words,
                  "small batches per device (%.0f row%s, not %.0f: each device computes %s "

@@ -11,6 +11,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import sqlite3
 import struct
 import subprocess
@@ -31,6 +32,8 @@ PATIENCE = 180.0
 # Some milliseconds, and a run that nobody will see the end of.
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
+# Written alike wherever a line ends with it: 4.48k, nowhere 4478.
+RATE = r"(\d\.\d\d|\d\d\.\d|\d{3})[kM]? samples/s"
 COMMANDS = ["train", "follow", "eval", "predict", "compare", "devices", "model", "runs", "show",
             "export", "stop", "check", "fetch", "completion", "engine", "screen"]
 
@@ -107,6 +110,15 @@ class Case(unittest.TestCase):
 
     def wait_gone(self, pid):
         self.wait_for("its end", lambda: has_ended(pid))
+
+    def ask(self, method, **params):
+        """What only the workbench asks."""
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(self.path("dpartui/engine.sock"))
+            request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            line.sendall(json.dumps(request).encode() + b"\n")
+            with line.makefile() as answers:
+                self.assertIn("result", json.loads(answers.readline()))
 
     def query(self, sql, path=None):
         """Rows of the run store, or of another; none while it cannot be read."""
@@ -311,15 +323,15 @@ class Training(Case):
             self.assertEqual((run["warmup"], run["origins"]["warmup"]), (warmup, "recipe"))
         self.good("compare", *job, "--epochs", "1,2")
         self.assertRegex(self.bad(2, "train", *job, "--epochs", "1", "--warmup", "5"),
-                         r"warmup 5 is longer than the run of 1 epoch")
+                         r"warmup 5 is longer than the run of 1 epoch: ")
 
     def test_text_in_a_pipe(self):
         lines = self.good("train", *SHORT, "--devices", "cpu:0-1").splitlines()
         self.assertEqual(len(lines), 4)
         for number, line in enumerate(lines[:3], 1):
             self.assertRegex(line, rf"^epoch {number}/3  loss \d")
-        self.assertRegex(lines[3], r"^test acc \d\.\d{3}, [\d.]+ s/epoch, [\d.]+[kM]? samples/s on "
-                                   r"\[cpu:0, cpu:1\]$")
+        self.assertRegex(lines[3], r"^test acc \d\.\d{3}, [\d.]+ s/epoch, " + RATE +
+                         r" on \[cpu:0, cpu:1\]$")
 
     def test_devices_of_unequal_speed(self):
         lines = self.good("train", *SHORT, "--json", "--devices", "cpu:0-1", "--split", "auto",
@@ -614,9 +626,9 @@ class Signals(Case):
         self.assertRegex(text, r"run 1: linear \(.* parameters\) on glyphs, batch 20, lr \S+, "
                                r"cosine, warmup 1, ")
         self.assertRegex(text, r"epoch 10/10  loss \d\.\d{4}  acc \d\.\d{3}  val acc \d\.\d{3}  "
-                               r"\S+ s  \S+ samples/s\n")
+                               r"\S+ s  " + RATE + "\n")
         self.assertRegex(text, r"validation acc 0\.\d+, test acc 0\.\d+ with the best weights, of "
-                               r"epoch \d+, \S+ s/epoch, \S+ samples/s on \[cpu:0\]$")
+                               r"epoch \d+, \S+ s/epoch, " + RATE + r" on \[cpu:0\]$")
 
     def test_the_run_survives_its_terminal(self):
         _, status = self.on_terminal(80, ["train", *ENDLESS], lambda fd, out: "epoch" not in out)

@@ -441,6 +441,21 @@ class Export(Case):
             xml.etree.ElementTree.fromstring(
                 self.good("export", "1", "2", "--svg", "--figure", figure).encode())
 
+    def test_a_rate_that_was_changed_is_that_of_the_list(self):
+        def listed(member):
+            return self.good_json("runs")[0][member]
+
+        self.good("train", *cli.ENDLESS, "--lr", "0.1", "--detach")
+        self.wait_for("its begin", lambda: listed("status") == "running")
+        self.ask("set_lr", run=1, lr=0.05)
+        self.wait_for("the change", lambda: listed("retunes") == 1)
+        self.good("stop", "1", "--now")
+        self.wait_for("its end", lambda: listed("status") == "stopped")
+        for _ in range(2):
+            self.assertEqual(listed("lr"), 0.05)
+            self.assertIn(">run 1: cpu:0, batch 20, lr 0.05<", self.good("export", "1", "--svg"))
+            self.good("engine", "stop")  # then the store says it
+
     def test_mistakes(self):
         self.train("--epochs", "1")
         for arguments, says in ((["--figure", "lr"], "--svg"), (["--csv", "--svg"], "exclude"),

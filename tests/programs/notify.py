@@ -39,7 +39,7 @@ class Notify(cli.Case):
         run, status, accuracy, text = self.told()
         self.assertEqual((run, status), ("1", "done"))
         self.assertAlmostEqual(float(accuracy), self.good_json("show", "1")["test_acc"], 4)
-        self.assertRegex(text, r"^run 1 is done: test acc 0\.\d+, ")
+        self.assertRegex(text, r"^run 1 is done: test acc 0\.\d+, \S+ s/epoch, " + cli.RATE + "$")
 
     def test_a_private_engine_waits_for_it(self):
         self.good("train", *DATA, "--foreground", "--notify", "sleep 4; " + self.write())

@@ -7,7 +7,6 @@ import math
 import os
 import re
 import signal
-import socket
 import sys
 import unittest
 
@@ -104,15 +103,6 @@ class Resume(cli.Case):
         self.assertEqual(self.epochs("2"), [1, 2])
         with open(self.path("dpartui/engine.log"), encoding="utf8") as file:
             self.assertIn("run 2 left no checkpoint: it starts from its beginning", file.read())
-
-    def ask(self, method, **params):
-        """What only the workbench asks."""
-        with socket.socket(socket.AF_UNIX) as line:
-            line.connect(self.path("dpartui/engine.sock"))
-            request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-            line.sendall(json.dumps(request).encode() + b"\n")
-            with line.makefile() as answers:
-                self.assertIn("result", json.loads(answers.readline()))
 
     def test_a_killed_run_keeps_its_scaled_schedule(self):
         steps, warm = 15 * 4000, 4000

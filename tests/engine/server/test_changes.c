@@ -83,7 +83,7 @@ START_TEST(epochs_can_be_more_or_fewer)
     refuse_saying(client, "set_epochs", with(run, "epochs", json_integer(1)), "fewer than ");
     long rising = submit(client, "epochs=3 warmup=2");
     refuse_saying(client, "set_epochs", with(rising, "epochs", json_integer(1)),
-                  "warmup 2 is longer than the run of 1 epoch");
+                  "warmup 2 is longer than the run of 1 epoch: ");
     json_t *runs = ask(client, "runs", NULL);
     ck_assert(number_of(json_array_get(runs, 0), "epochs") == 1000);
     json_decref(runs);

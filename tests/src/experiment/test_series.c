@@ -254,6 +254,9 @@ START_TEST(unknown_numbers)
     ck_assert_str_eq(
         sentence, "8 devices are 3.00 times as fast as 2, 75% efficient (after 3 epochs, not 10); "
                   "the times of the devices do not say what limits it");
+    series.rows[3].outcome.epochs = 1;
+    sentence_of(&series, 3);
+    ck_assert_msg(strstr(sentence, " (after 1 epoch, not 10)"), "%s", sentence);
     make_series(&series, SCALING_STRONG, runs, 1, &runs[0]);
     ck_assert_int_eq(series.base, -1);
     ck_assert_double_nan(series_ideal_speed_up(&series, 2));

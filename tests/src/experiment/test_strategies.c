@@ -218,6 +218,9 @@ START_TEST(small_micro_batches_limit_a_pipeline)
     sentence_of_devices(&table.rows[2].outcome, &table.rows[0].outcome, 1, text, sizeof text);
     ck_assert_ptr_nonnull(
         strstr(text, "limited by devices that share cores (8 threads of 2 CPU devices on 1 core)"));
+    table.rows[2].outcome.cpus = 1; /* as beside a GPU */
+    sentence_of_devices(&table.rows[2].outcome, &table.rows[0].outcome, 1, text, sizeof text);
+    ck_assert_msg(strstr(text, "(8 threads of 1 CPU device on 1 core)"), "%s", text);
 }
 END_TEST
 

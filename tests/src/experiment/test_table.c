@@ -233,6 +233,12 @@ START_TEST(the_sentence_names_what_limits)
         measure_free(&runs[0].measure);
         measure_free(&runs[1].measure);
     }
+    at.study.variants[1].cpus = 1; /* the other device is a GPU */
+    measure(0, 10, 0, 0, 100);
+    measure(1, 8, 0.02, 0.02, 65);
+    ck_assert_msg(strstr(sentence(), "threads of 1 CPU device on 1 core: "), "%s", text);
+    measure_free(&runs[0].measure);
+    measure_free(&runs[1].measure);
 }
 END_TEST
 
