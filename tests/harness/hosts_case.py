@@ -4,9 +4,7 @@ a Slurm cluster of such (tests/hosts), in which the test program runs itself aga
 
 import contextlib
 import hashlib
-import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -102,17 +100,6 @@ class Case(cli.Case):
     def same_losses(self, run, other):
         for loss, expected in zip(self.losses(run), self.losses(other), strict=True):
             self.assertAlmostEqual(loss, expected, delta=2e-5)
-
-    def ask(self, method, **params):
-        """As a viewer does."""
-        with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(cli.PATIENCE)
-            line.connect(self.path("dpartui/engine.sock"))
-            request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-            line.sendall(json.dumps(request).encode() + b"\n")
-            with line.makefile("r", encoding="utf8") as answers:
-                answer = next(found for found in map(json.loads, answers) if found.get("id") == 1)
-        self.assertIn("result", answer)
 
     def state(self, run):
         """(status, epochs) of the run store: the program, asked again and again, would take more of

@@ -114,11 +114,13 @@ class Case(unittest.TestCase):
     def ask(self, method, **params):
         """What only the workbench asks."""
         with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(PATIENCE)
             line.connect(self.path("dpartui/engine.sock"))
             request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
             line.sendall(json.dumps(request).encode() + b"\n")
-            with line.makefile() as answers:
-                self.assertIn("result", json.loads(answers.readline()))
+            with line.makefile(encoding="utf8") as answers:
+                answer = next(found for found in map(json.loads, answers) if found.get("id") == 1)
+        self.assertIn("result", answer)
 
     def query(self, sql, path=None):
         """Rows of the run store, or of another; none while it cannot be read."""
