@@ -17,8 +17,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import hosts_case  # noqa: E402
 from terminal import Terminal  # noqa: E402
-import program  # noqa: E402
-from hosts_case import DATA, OURS, RANK, cli, on_host, processes, ranks  # noqa: E402
+from hosts_case import DATA, OURS, RANK, cli, enough, on_host, processes, ranks  # noqa: E402
 
 LIMIT = 2
 KILLED_SECONDS = 5  # for processes that were killed to be gone
@@ -57,9 +56,8 @@ class Failures(hosts_case.Case):
 
 def lost(*names):
     """(rank, name) of the hosts that are lost in turn: the first, which is special, and one of the
-    others, which are not. With sanitizers the last one is enough."""
-    ranked = [(HOSTS.index(name), name) for name in names]
-    return ranked[-1:] if program.is_sanitized() else ranked
+    others, which are not."""
+    return enough([(HOSTS.index(name), name) for name in names], 1)
 
 
 class Loss(Failures):

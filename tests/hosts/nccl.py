@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import hosts_case  # noqa: E402
 import program  # noqa: E402
-from hosts_case import DATA, cli, ranks  # noqa: E402
+from hosts_case import DATA, cli, enough, ranks  # noqa: E402
 
 LIMIT = 2
 # dpartui-rank with simulated GPUs, beside copies of the other programs, which look for it there.
@@ -105,14 +105,14 @@ class Loss(Case):
         return run
 
     def test_a_process_is_killed(self):
-        for rank, host in (0, "h1"), (1, "h2"):
+        for rank, host in enough(((0, "h1"), (1, "h2")), 1):
             with self.subTest(host=host):
                 run = self.lose(signal.SIGKILL, host, rf"(?s){host}.*rank {rank}\b|rank {rank}\b.*{host}")
         done = len(self.losses(run))
         self.good("train", "--resume", run, "--epochs", str(done + 1))
 
     def test_a_process_is_stopped(self):
-        for rank, host in (0, "h1"), (1, "h2"):
+        for rank, host in enough(((0, "h1"), (1, "h2")), 1):
             with self.subTest(host=host):
                 self.lose(signal.SIGSTOP, host,
                           rf"^{host} \(rank {rank}\) has not been heard from for \d s")

@@ -8,7 +8,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import hosts_case  # noqa: E402
-from hosts_case import DATA, cli, on_host  # noqa: E402
+from hosts_case import DATA, cli, enough, on_host  # noqa: E402
 
 TWO = ["--hosts", "h1,h2", "--devices", "cpu:0"]
 THREE = ["--hosts", "h1,h2,h3", "--devices", "cpu:0"]
@@ -19,9 +19,9 @@ SHORT = ["--epochs", "2"]
 
 class Results(hosts_case.Case):
     def test_two_hosts_are_two_devices_bit_by_bit(self):
-        for options in ([], ["--sync", "reduce-broadcast", "--sync-bn"],
-                        ["--sync", "central", "--split", "weighted:1,3"],
-                        ["--clip-norm", "0.5", "--validation", "0.1"]):
+        for options in enough(([], ["--clip-norm", "0.5", "--validation", "0.1"],
+                               ["--sync", "reduce-broadcast", "--sync-bn"],
+                               ["--sync", "central", "--split", "weighted:1,3"]), 2):
             with self.subTest(options=options):
                 self.assertEqual(self.train(*SHORT, *TWO, *options),
                                  self.train(*SHORT, "--devices", "cpu:0-1", *options))
@@ -37,15 +37,14 @@ class Results(hosts_case.Case):
                 on_host(host, "tc qdisc del dev net0 root")
 
     def test_more_hosts_are_as_many_devices_within_rounding(self):
-        for hosts, count, twice, options in (
-                (THREE, 3, True, []),
+        for hosts, count, twice, options in enough((
+                (THREE, 3, True, []), (UNEQUAL, 3, False, []),
                 (THREE, 3, False, ["--sync", "central", "--split", "even", "--batch", "15",
                                    "--train-rows", "99"]),
                 (FOUR, 4, True, ["--sync", "reduce-broadcast", "--split", "balanced"]),
                 (FOUR, 4, False, ["--sync-bn", "--split", "weighted:1,2,1,2"]),
-                (UNEQUAL, 3, False, []),
                 (UNEQUAL, 3, False, ["--sync", "reduce-broadcast", "--sync-bn"]),
-                (UNEQUAL, 3, True, ["--sync", "central"])):
+                (UNEQUAL, 3, True, ["--sync", "central"])), 3):
             with self.subTest(hosts=hosts, options=options):
                 first = self.train(*SHORT, *hosts, *options)
                 over, = self.newest_runs(1)
@@ -162,7 +161,7 @@ class Changes(hosts_case.Case):
         self.wait_none_left()
 
     def test_ways_to_stop(self):
-        for option in [], ["--after-epoch"], ["--now"]:
+        for option in enough(([], ["--after-epoch"], ["--now"]), 2):
             with self.subTest(option=option):
                 path = self.path("weights.safetensors")
                 run = self.start_run(*self.ENDLESS, *TWO, "--save", path)
