@@ -2,6 +2,8 @@
 """Ways to use two devices with one thread each, beside one such device: the data divided, the
 network in stages, or each layer; and, of a network with large linear layers, these alone."""
 
+import statistics
+
 import measure
 import report
 import training
@@ -63,17 +65,20 @@ def bubbles(runners):
 
 def rates(args, model, batch, runners):
     """(table, lines of the summary)"""
-    steps = 2 if args.quick else 3
+    steps = 2 if args.quick else 4
     part = training.Part(args, f"{model} training, batch {batch}, 1 thread each", 1)
     part.column("samples/s", runners, {},
                 lambda runner: runner.step_rate(model, batch, steps + 1, 1))
-    one = part.median(ONE, "samples/s")
-    times = {name: part.median(name, "samples/s") / one for name in runners if name != ONE}
+    rates_of = {name: part.results[name]["samples/s"] for name in runners}
+    # Round by round: the speed of a machine that others share drifts.
+    times = {name: [rate / one for rate, one in zip(rates_of[name], rates_of[ONE], strict=True)]
+             for name in runners if name != ONE}
     summary = {f"{model} training, {name}, samples/s": report.Figure(
-        f"{part.median(name, 'samples/s'):.0f}", f"{one:.0f}", f"dpartui, {ONE} x 1 thread",
-        f"{ratio:.2f}") for name, ratio in times.items()}
-    return part.table() + "\n\nTimes one device, by medians: " + "; ".join(
-        f"{name} {ratio:.2f}" for name, ratio in times.items()) + ".", summary
+        f"{part.median(name, 'samples/s'):.0f}", f"{part.median(ONE, 'samples/s'):.0f}",
+        f"dpartui, {ONE} x 1 thread", f"{statistics.median(ratios):.2f}")
+        for name, ratios in times.items()}
+    return part.table() + "\n\nTimes one device, by the median of the rounds' ratios: " + "; ".join(
+        f"{name} {report.spread(ratios, 2)}" for name, ratios in times.items()) + ".", summary
 
 
 def measured(args):
