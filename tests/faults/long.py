@@ -22,7 +22,7 @@ from engine import (BUILD, ENDED, Engine, Fault, Home, Page, SHIM, is_sanitized,
                     run_test, skip)
 
 ALL = bool(os.environ.get("FAULTS_ALL"))
-EPOCHS = 100000 if ALL else 6000
+EPOCHS = 100000 if ALL else 12000  # more than an engine keeps the events of
 THINNED = 200000  # more than may wait
 FAILURES = 15000 if ALL else 300
 FAST = {"model": "linear", "data": "random:8x4", "devices": "cpu:0", "cpu_threads": 1, "batch": 4,

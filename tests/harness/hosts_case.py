@@ -17,6 +17,7 @@ import program  # noqa: E402
 RANK = os.path.join(os.path.abspath(cli.BUILD), "dpartui-rank")
 # What belongs to a run, by the names that Linux has of their programs.
 OURS = {"dpartui-rank", "mpirun", "orterun", "orted", "prted", "prterun", "srun", "slurmstepd"}
+ENDED = {"done", "stopped", "cancelled", "failed", "interrupted"}
 # Seven steps an epoch, the last of which is short.
 DATA = ["--model", "lenet", "--data", "glyphs", "--train-rows", "100", "--test-rows", "50",
         "--batch", "16", "--lr", "0.05", "--init", "default", "--cpu-threads", "1",
@@ -87,7 +88,8 @@ def digest(path):
 
 
 def enough(cases, count):
-    """All of them, or, with sanitizers, which look at the way to a result, the last ones."""
+    """All cases; with sanitizers, which check accesses to memory and not results, only the last
+    `count`."""
     return cases[-count:] if program.is_sanitized() else cases
 
 
@@ -117,10 +119,14 @@ class Case(cli.Case):
         self.wait_for(f"run {run} {status}", lambda: self.state(run)[0] == status)
         self.assertEqual(self.status_of(run), status)
 
+    def wait_end(self, run):
+        self.wait_for(f"the end of run {run}", lambda: self.state(run)[0] in ENDED)
+
     def wait_epochs(self, run, count=1):
-        """Until so many have been trained, or the run has ended."""
-        self.wait_for(f"{count} epochs", lambda: self.state(run)[1] >= count or
-                      self.state(run)[0] not in ("queued", "running"))
+        """Until the run has that many."""
+        self.wait_for(f"{count} epochs of run {run}", lambda: self.state(run)[1] >= count or
+                      self.state(run)[0] in ENDED)
+        self.assertGreaterEqual(self.state(run)[1], count, self.good("show", str(run)))
 
     def start_run(self, *options):
         """Its number, when it has trained on all hosts."""

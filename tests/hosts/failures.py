@@ -34,7 +34,7 @@ class Failures(hosts_case.Case):
 
     def told_in(self, run, what, begin):
         """The reason of its end, which comes some seconds after `begin`."""
-        self.wait_for("its end", lambda: self.state(run)[0] != "running")
+        self.wait_end(run)
         self.times.setdefault(what, []).append(time.monotonic() - begin)
         shown = self.good_json("show", run)
         self.assertEqual(shown["status"], "interrupted", shown)
@@ -55,14 +55,14 @@ class Failures(hosts_case.Case):
 
 
 def lost(*names):
-    """(rank, name) of the hosts that are lost in turn: the first, which is special, and one of the
-    others, which are not."""
+    """(rank, name) of the hosts that are lost in turn: one of several that are alike, and
+    the first, which is special."""
     return enough([(HOSTS.index(name), name) for name in names], 1)
 
 
 class Loss(Failures):
     def test_a_process_is_killed(self):
-        for rank, host in lost("h1", "h3"):
+        for rank, host in lost("h3", "h1"):
             with self.subTest(host=host):
                 # mpirun ends the others, too: on a busy machine rank 0 may be silent for longer than
                 # the limit before mpirun has told why.
@@ -79,7 +79,7 @@ class Loss(Failures):
         self.wait_none_left()
 
     def test_a_process_is_stopped(self):
-        for rank, host in lost("h1", "h2"):
+        for rank, host in lost("h2", "h1"):
             with self.subTest(host=host):
                 _, reason = self.lose(f"SIGSTOP of rank {rank}",
                                       lambda host=host: os.kill(ranks()[host], signal.SIGSTOP))
@@ -279,7 +279,7 @@ class Restarts(Failures):
             self.assertIn(f"epoch {epoch}/6", out)
         self.wait_none_left()
 
-    def test_a_workbench_watches_until_it_does_not_go_on(self):
+    def test_a_workbench_shows_the_last_restart_and_the_end(self):
         run = self.start_run(*ENDLESS, *OVER, "--restarts", "1")
         screen = Terminal([os.path.abspath(cli.PROGRAM)], self.env["XDG_RUNTIME_DIR"], 40, 120,
                           **self.env)

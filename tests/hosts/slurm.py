@@ -37,7 +37,7 @@ class Slurm(hosts_case.Case):
         return done.stdout
 
     def batch(self, *options, script_options=()):
-        """A job that trains, when it has trained its first epoch: its and the run's number."""
+        """A job that trains, when it has trained its first epoch: the numbers of the job and its run."""
         path = self.path("job")
         words = " ".join(f"'{word}'" for word in (os.path.abspath(cli.PROGRAM), "train", *options))
         with open(path, "w", encoding="ascii") as file:
@@ -47,7 +47,6 @@ class Slurm(hosts_case.Case):
                                path],
                               env=self.env, capture_output=True, text=True, check=True)
         self.wait_epochs(run)
-        self.assertTrue(self.losses(str(run)), self.good("show", str(run)))
         return done.stdout.strip(), run
 
     def test_without_an_option(self):

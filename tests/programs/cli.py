@@ -32,7 +32,7 @@ PATIENCE = 180.0
 # Some milliseconds, and a run that nobody will see the end of.
 SHORT = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "3"]
 ENDLESS = ["--model", "linear", "--data", "random:200x10", "--batch", "20", "--epochs", "1000000"]
-# Written alike wherever a line ends with it: 4.48k, nowhere 4478.
+# Rates have three digits wherever they are: 4.48k, never 4478.
 RATE = r"(\d\.\d\d|\d\d\.\d|\d{3})[kM]? samples/s"
 COMMANDS = ["train", "follow", "eval", "predict", "compare", "devices", "model", "runs", "show",
             "export", "stop", "check", "fetch", "completion", "engine", "screen"]
@@ -112,7 +112,7 @@ class Case(unittest.TestCase):
         self.wait_for("its end", lambda: has_ended(pid))
 
     def ask(self, method, **params):
-        """What only the workbench asks."""
+        """What the engine answers to what only the workbench asks."""
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(PATIENCE)
             line.connect(self.path("dpartui/engine.sock"))
@@ -121,6 +121,7 @@ class Case(unittest.TestCase):
             with line.makefile(encoding="utf8") as answers:
                 answer = next(found for found in map(json.loads, answers) if found.get("id") == 1)
         self.assertIn("result", answer)
+        return answer["result"]
 
     def query(self, sql, path=None):
         """Rows of the run store, or of another; none while it cannot be read."""

@@ -68,7 +68,7 @@ DEVICES = {
     "ema": (ONE, TWO, THREE),
 }
 
-LONG = ("resnet18", "resnet18-decay")  # as cifar-cnn, and as torch_load.py trains it
+LONG = ("resnet18", "resnet18-decay")  # torch_load.py trains it, where there is PyTorch
 
 
 class Exact:

@@ -65,10 +65,11 @@ class Streaming(cli.Case):
     def test_an_engine_does_not_grow_either(self):
         if program.is_sanitized(cli.PROGRAM):
             self.skipTest("sanitizers keep what was freed")
-        self.use(LONG)
+        epochs = 2 * LONG
+        self.use(epochs)
         self.good("engine", "start")
         engine = self.good_json("engine", "status")["pid"]
-        self.assertEqual(len(self.good("export", "1", "--csv").splitlines()), LONG + 1)
+        self.assertEqual(len(self.good("export", "1", "--csv").splitlines()), epochs + 1)
         with open(f"/proc/{engine}/status", encoding="ascii") as file:
             peak = int(re.search(r"VmHWM:\s+([0-9]+) kB", file.read()).group(1))
         # As much as 10,000 events take, and what is made of them.

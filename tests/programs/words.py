@@ -94,7 +94,7 @@ class Words(unittest.TestCase):
             self.assertIn("in vain", flowing(text))
 
     def test_no_phrase_is_banned(self):
-        # Searched for at once; one after the other only to say which it was.
+        # One search for all phrases; one by one only where it has found something.
         for phrase, instead in BANNED.items() if uses("|".join(BANNED)) else ():
             with self.subTest(phrase=phrase):
                 found = uses(phrase)

@@ -64,8 +64,7 @@ void conform_evaluation_stages(const struct trial_device *device, const char *mo
 /*
  * Networks in slices, one device each, beside the reference's whole network, in both modes. False:
  * this network cannot be divided into so many; in training also where rows are divided before a
- * BatchNorm, which then has other statistics. Models in `most`, most - 2, ... Backends with
- * `slices`.
+ * BatchNorm, which then has other statistics. Models in 2 to `most`. Backends with `slices`.
  */
 bool conform_slices(const struct trial_device *device, enum net_division division, int net,
                     int count);

@@ -269,7 +269,7 @@ void conform_model_slices(const struct trial_device *device, enum net_division d
     trial_make_shipped(&trial, model, input, ROWS, 5);
     trial_reference(&trial, PLAN_TRAIN, &trained);
     trial_reference(&trial, PLAN_EVAL, &evaluated);
-    for (int count = most; count > 0; count -= 2) {
+    for (int count = most; count > 1; count--) {
         const struct group group = {
             .trial = &trial, .device = device, .division = division, .count = count};
         const bool statistics = division == NET_DIVIDE_LINEAR && count > 1;

@@ -204,24 +204,30 @@ START_TEST(scene_looks_as_before)
 }
 END_TEST
 
-/* How far apart the widths of a scene are, a number that 3 does not divide; and how much damage is
- * done. Sanitizers, which make these tests slow, are there for damage. */
+/* How far apart the widths are up to NARROW columns, and beyond; and in how many ways messages are
+ * damaged, which is what sanitizers are for. */
 #ifdef __SANITIZE_ADDRESS__
-enum { STEP = 17, DAMAGES = 100 };
+enum { STEP = 17, WIDE_STEP = 53, DAMAGES = 100 };
 #else
-enum { STEP = 11, DAMAGES = 50 };
+enum { STEP = 11, WIDE_STEP = 34, DAMAGES = 50 };
 #endif
+enum { NARROW = 90 };
 
-/* Every low height, and with each of these other widths, of which there is hardly one between them
- * all that is left out. */
+static void draw_widths(struct replay *replay, int rows, int from, int to, int step)
+{
+    for (int columns = from; columns <= to; columns += step)
+        free(replay_screen(replay, rows, columns, (rows + columns) % 2));
+}
+
+/* Each height begins at another width, so that all of them together have every width. */
 START_TEST(scene_fits_every_size)
 {
     struct replay replay;
     play(&replay, _i);
-    for (int rows = 1; rows <= 60; rows += rows < 20 ? 1 : 7)
-        for (int columns = 1 + (_i + 3 * rows) % STEP; columns <= 200;
-             columns += columns < 90 ? STEP : 3 * STEP + 1)
-            free(replay_screen(&replay, rows, columns, (rows + columns) % 2));
+    for (int rows = 1; rows <= 60; rows += rows < 20 ? 1 : 7) {
+        draw_widths(&replay, rows, 1 + (_i + 3 * rows) % STEP, NARROW, STEP);
+        draw_widths(&replay, rows, NARROW + 1 + (7 * _i + 5 * rows) % WIDE_STEP, 200, WIDE_STEP);
+    }
     replay_end(&replay);
 }
 END_TEST

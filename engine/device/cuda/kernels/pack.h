@@ -53,7 +53,7 @@ static inline __device__ void pack_numbers(const pack<float> &p, float x[4])
     x[3] = p.numbers.w;
 }
 
-/* bf16_round of two, in one instruction where there is one: <cuda_bf16.h>, which has it, too, takes
+/* bf16_round of two numbers, in one instruction from sm_80 on. Not by <cuda_bf16.h>, which takes
  * longer to compile than most kernels. */
 static inline __device__ uint32_t pack_round_pair(float low, float high)
 {

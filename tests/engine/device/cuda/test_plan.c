@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include <check.h>
 
 #include "tests/engine/device/cuda/cuda_fixture.h"
@@ -14,8 +16,8 @@ static const enum number_type types[] = {TYPE_F32, TYPE_TF32, TYPE_BF16};
 /* What their numbers are rounded to. */
 static const double units[] = {0, 0x1p-11, 0x1p-8};
 
-/* TF32 has the plans of f32, whose library rounds otherwise. It is tried where that is seen, by the
- * small networks and models; with sanitizers, which look at the accesses to memory, not at all. */
+/* TF32 has the plans of f32, and only the library rounds otherwise. So results in it are compared
+ * for small networks and models alone, and not with sanitizers, which check accesses to memory. */
 static bool is_left_out(int type)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -26,8 +28,8 @@ static bool is_left_out(int type)
 #endif
 }
 
-static const int storages[] = {0, 2}; /* types that are stored in ways of their own */
-#define STORAGES 2
+static const enum number_type stored[] = {TYPE_F32, TYPE_BF16}; /* TF32 is stored as f32 */
+#define STORED 2
 
 static void check_rows(int type, int net, int rows)
 {
@@ -57,15 +59,16 @@ START_TEST(shipped_models_agree_with_the_reference)
     const int type = _i % TYPES;
     const struct trial_device device = gpu_of(0, types[type]);
     struct trial trial;
-    /* The last model is by far the largest. */
-    if (is_left_out(type) || (types[type] == TYPE_TF32 && _i / TYPES == conformance_models - 1))
+    if (is_left_out(type))
         return;
     if (types[type] == TYPE_F32) {
         conform_model(&device, _i / TYPES);
         return;
     }
     conformance_model_make(&trial, _i / TYPES);
-    conform_rough(&device, &trial, units[type], trial.net->name);
+    /* By far the largest. */
+    if (types[type] != TYPE_TF32 || strcmp(trial.net->name, "resnet18") != 0)
+        conform_rough(&device, &trial, units[type], trial.net->name);
     trial_free(&trial);
 }
 END_TEST
@@ -115,8 +118,8 @@ END_TEST
 
 START_TEST(predictions_are_the_largest_logits)
 {
-    const struct trial_device device = gpu_of(0, types[storages[_i % STORAGES]]);
-    conform_predictions(&device, _i / STORAGES);
+    const struct trial_device device = gpu_of(0, stored[_i % STORED]);
+    conform_predictions(&device, _i / STORED);
 }
 END_TEST
 
@@ -136,7 +139,7 @@ END_TEST
 
 START_TEST(update_is_pytorchs)
 {
-    const struct trial_device device = gpu_of(0, types[storages[_i]]);
+    const struct trial_device device = gpu_of(0, stored[_i]);
     conform_update(&device);
     conform_no_decay(&device);
     conform_average(&device);
@@ -165,10 +168,10 @@ int main(void)
     tcase_add_loop_test(tc, no_rows_leave_no_trace, 0, TYPES);
     tcase_add_loop_test(tc, plans_live_side_by_side, 0, TYPES);
     tcase_add_loop_test(tc, weights_survive_the_arenas, 0, TYPES);
-    tcase_add_loop_test(tc, predictions_are_the_largest_logits, 0, conformance_nets * STORAGES);
+    tcase_add_loop_test(tc, predictions_are_the_largest_logits, 0, conformance_nets * STORED);
     tcase_add_loop_test(tc, labels_are_smoothed, 0, 2);
     tcase_add_test(tc, mistakes_are_named);
-    tcase_add_loop_test(tc, update_is_pytorchs, 0, STORAGES);
+    tcase_add_loop_test(tc, update_is_pytorchs, 0, STORED);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }

@@ -63,7 +63,7 @@ static const struct {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Eight devices do nothing else to memory than three, and with sanitizers take most of the time. */
+/* Eight devices access memory as three do, but with sanitizers take most of the time. */
 #ifdef __SANITIZE_ADDRESS__
 enum { COUNTS = PARALLEL_COUNTS - 1 };
 #else
