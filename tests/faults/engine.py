@@ -26,7 +26,7 @@ MODELS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.ab
                       "etc", "models")
 DEADLINE = 60.0  # seconds in which anything asked for must have happened
 SKIP = 77
-ENDED = ("done", "stopped", "cancelled", "failed", "interrupted")
+ENDED = program.ENDED
 # Some hundredths of a second, with momentum, so that a checkpoint is two files.
 SHORT = {"model": "linear", "data": "random:80x10", "devices": "cpu:0-1", "cpu_threads": 1, "batch": 20,
          "train_rows": 60, "test_rows": 20, "epochs": 2, "momentum": 0.9}

@@ -17,7 +17,6 @@ import program  # noqa: E402
 RANK = os.path.join(os.path.abspath(cli.BUILD), "dpartui-rank")
 # What belongs to a run, by the names that Linux has of their programs.
 OURS = {"dpartui-rank", "mpirun", "orterun", "orted", "prted", "prterun", "srun", "slurmstepd"}
-ENDED = {"done", "stopped", "cancelled", "failed", "interrupted"}
 # Seven steps an epoch, the last of which is short.
 DATA = ["--model", "lenet", "--data", "glyphs", "--train-rows", "100", "--test-rows", "50",
         "--batch", "16", "--lr", "0.05", "--init", "default", "--cpu-threads", "1",
@@ -120,12 +119,12 @@ class Case(cli.Case):
         self.assertEqual(self.status_of(run), status)
 
     def wait_end(self, run):
-        self.wait_for(f"the end of run {run}", lambda: self.state(run)[0] in ENDED)
+        self.wait_for(f"the end of run {run}", lambda: self.state(run)[0] in program.ENDED)
 
     def wait_epochs(self, run, count=1):
         """Until the run has that many."""
         self.wait_for(f"{count} epochs of run {run}", lambda: self.state(run)[1] >= count or
-                      self.state(run)[0] in ENDED)
+                      self.state(run)[0] in program.ENDED)
         self.assertGreaterEqual(self.state(run)[1], count, self.good("show", str(run)))
 
     def start_run(self, *options):

@@ -8,11 +8,13 @@ folder or the source folder:  python3 tests/programs/parity.py
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # tests
 SKIP = 77  # automake's exit status of a test that was not run
+ENDED = ("done", "stopped", "cancelled", "failed", "interrupted")  # what a run may end as
 
 
 class Failure(Exception):
@@ -44,6 +46,17 @@ def is_sanitized(file=None):
     with open(file or path(), "rb") as program:
         text = program.read()
     return b"__asan_init" in text or b"__tsan_init" in text
+
+
+def ask(folder, method, params, patience):
+    """The message with which the engine whose socket is in `folder` answers."""
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(patience)
+        line.connect(os.path.join(folder, "engine.sock"))
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        line.sendall(json.dumps(request).encode() + b"\n")
+        with line.makefile(encoding="utf8") as answers:
+            return next(found for found in map(json.loads, answers) if found.get("id") == 1)
 
 
 def environment():

@@ -55,8 +55,8 @@ class Failures(hosts_case.Case):
 
 
 def lost(*names):
-    """(rank, name) of the hosts that are lost in turn: one of several that are alike, and
-    the first, which is special."""
+    """(rank, name) of the hosts that are lost in turn: one of several that are alike, and the first,
+    which is special."""
     return enough([(HOSTS.index(name), name) for name in names], 1)
 
 

@@ -37,7 +37,7 @@ class Slurm(hosts_case.Case):
         return done.stdout
 
     def batch(self, *options, script_options=()):
-        """A job that trains, when it has trained its first epoch: the numbers of the job and its run."""
+        """The numbers of a job that has trained its first epoch and of its run."""
         path = self.path("job")
         words = " ".join(f"'{word}'" for word in (os.path.abspath(cli.PROGRAM), "train", *options))
         with open(path, "w", encoding="ascii") as file:
@@ -96,9 +96,9 @@ class Slurm(hosts_case.Case):
                 subprocess.run(["scancel", job], check=True)
 
     def test_its_time_is_up(self):
-        # Slurm sends the signal up to half a minute early: no sooner than 20 s after the start, or not
-        # at all before the time is up, at which it ends the job by SIGTERM. The run is paused so as not
-        # to keep the processor busy until then: what signals do to one that trains is tested above.
+        # Slurm sends the signal up to half a minute early: no sooner than 20 s after the start, or
+        # not at all before the time is up, at which it ends the job by SIGTERM. The run is paused,
+        # which spares the processor until then: signals to one that trains are tested above.
         path = self.path("late.safetensors")
         job, number = self.batch(*ENDLESS, "--devices", "cpu:0", "--save", path,
                                  script_options=["--signal=USR1@10", "--time=1"])

@@ -11,7 +11,6 @@ import re
 import select
 import shutil
 import signal
-import socket
 import sqlite3
 import struct
 import subprocess
@@ -24,6 +23,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import plain_signals  # noqa: E402,F401
+import program  # noqa: E402
 
 BUILD = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.join(BUILD, "dpartui")
@@ -113,13 +113,7 @@ class Case(unittest.TestCase):
 
     def ask(self, method, **params):
         """What the engine answers to what only the workbench asks."""
-        with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(PATIENCE)
-            line.connect(self.path("dpartui/engine.sock"))
-            request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-            line.sendall(json.dumps(request).encode() + b"\n")
-            with line.makefile(encoding="utf8") as answers:
-                answer = next(found for found in map(json.loads, answers) if found.get("id") == 1)
+        answer = program.ask(self.path("dpartui"), method, params, PATIENCE)
         self.assertIn("result", answer)
         return answer["result"]
 

@@ -13,7 +13,6 @@ import pty
 import re
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -368,11 +367,8 @@ class Compare(unittest.TestCase):
 
     def delete(self, run):
         """As the workbench does it."""
-        with socket.socket(socket.AF_UNIX) as line:
-            line.connect(os.path.join(self.folder, "dpartui/engine.sock"))
-            line.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "delete",
-                                     "params": {"run": run}}).encode() + b"\n")
-            self.assertIn("result", json.loads(line.makefile().readline()))
+        folder = os.path.join(self.folder, "dpartui")
+        self.assertIn("result", program.ask(folder, "delete", {"run": run}, PATIENCE))
 
         def gone():
             return not any(one["run"] == run for one in self.runs())

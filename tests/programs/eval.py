@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import plain_signals  # noqa: E402,F401
+import program  # noqa: E402
 
 BUILD = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.abspath(os.path.join(BUILD, "dpartui"))
@@ -205,14 +205,7 @@ rows of a class, by the class that they were taken for:
 
     def ask(self, method, **params):
         """Of the engine that runs; its answer."""
-        with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(PATIENCE)
-            line.connect(os.path.join(self.folder, "dpartui/engine.sock"))
-            line.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method,
-                                     "params": params}).encode() + b"\n")
-            for message in map(json.loads, line.makefile()):
-                if message.get("id") == 1:
-                    return message
+        return program.ask(os.path.join(self.folder, "dpartui"), method, params, PATIENCE)
 
     def test_the_engine_evaluates_a_run(self):
         """Its newest checkpoint or its best, while another run trains."""

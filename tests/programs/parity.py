@@ -264,7 +264,7 @@ def unpack(folder):
 
 def default_cases(dtype):
     """All that the type has tolerances for: optimizers, clipping and averages compute in f32 by any
-    type. With sanitizers not those whose ways others take in fewer steps."""
+    type. With sanitizers without the long ones."""
     sanitized = program.is_sanitized()
     known = parity_data.CASES if dtype == "f32" else read_types(dtype)
     return [name for name in known if not sanitized or name not in LONG]

@@ -219,7 +219,7 @@ static void draw_widths(struct replay *replay, int rows, int from, int to, int s
         free(replay_screen(replay, rows, columns, (rows + columns) % 2));
 }
 
-/* Each height begins at another width, so that all of them together have every width. */
+/* Each height of each scene begins at another width: together they have every width. */
 START_TEST(scene_fits_every_size)
 {
     struct replay replay;
