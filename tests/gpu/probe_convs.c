@@ -152,7 +152,7 @@ static bool sampled(struct trial *t, enum conv_role role)
 {
     const size_t count = conv_role_count(&t->request, role);
     const size_t samples = role == CONV_W ? SAMPLES_FILTER : SAMPLES;
-    struct conv_inputs inputs = {.mask = SIZE_MAX};
+    struct conv_inputs inputs = {.period = SIZE_MAX};
     for (int input = CONV_X; input < CONV_ROLES; input++)
         inputs.numbers[input] = t->host[input];
     for (size_t i = 0; i < count; i++)

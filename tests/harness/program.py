@@ -78,7 +78,7 @@ def train(options, seconds=900, within=()):
     """Run it to its end, by a command that starts others where one is given.
 
     Returns the events by kind: {"run": [...], "step": [...], "epoch": [...], "profile": [...],
-    "timeline": [...], "end": [...]}.
+    "timeline": [...], "end": [...], "warning": [...]}.
     """
     command = [*within, *train_command(options)]
     shown = " ".join(command)
@@ -95,7 +95,8 @@ def train(options, seconds=900, within=()):
         raise Skipped(out.strip())
     if process.returncode != 0:
         raise Failure(f"exit status {process.returncode}: {shown}\n{err.strip()}")
-    events = {"run": [], "step": [], "epoch": [], "profile": [], "timeline": [], "end": []}
+    events = {"run": [], "step": [], "epoch": [], "profile": [], "timeline": [], "end": [],
+              "warning": []}
     for line in out.splitlines():
         try:
             event = json.loads(line)

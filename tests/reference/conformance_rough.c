@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -8,10 +9,13 @@
 
 /*
  * Changing the weights stands for all that is rounded: beside them the activations and their
- * gradients, each several times a layer. FACTOR is for these and for the few draws.
+ * gradients, each several times a layer. FACTOR is for these and for the few draws. Where a ReLU's
+ * input is so near to zero that one rounding in a hundred changes its sign, gradients jump, and the
+ * few draws miss it: only then there are more.
  */
 #define DRAWS  16 /* of small networks, where chance is large */
 #define FEW    4
+#define MORE   40 /* times as many */
 #define MANY   ((size_t)1 << 20)
 #define FACTOR 8.0
 #define FLOOR  12.0 /* units that any array may be off by: sums of what nearly cancels */
@@ -59,15 +63,14 @@ static void movement_take(struct movement *m, const struct trial *trial,
     }
 }
 
-/* Of both modes, by the same changes. */
-static void measure(const struct trial *trial, double unit, const struct outcome *expected,
-                    struct movement *m)
+/* Of both modes, by the same changes: draws first..end-1. */
+static void measure(const struct trial *trial, double unit, uint32_t first, uint32_t end,
+                    const struct outcome *expected, struct movement *m)
 {
     struct trial changed = *trial;
     struct error err = ERROR_INIT;
     ck_assert_msg(weights_create(trial->net, &changed.weights, &err), "%s", err.text);
-    const uint32_t draws = trial->net->value_count > MANY ? FEW : DRAWS;
-    for (uint32_t draw = 0; draw < draws; draw++) {
+    for (uint32_t draw = first; draw < end; draw++) {
         struct rng_stream stream = rng_stream(11, RNG_RANDOM_DATA, draw, 0, 0);
         for (size_t i = 0; i < trial->net->value_count; i++) {
             double by = unit * (2 * rng_uniform(&stream, i) - 1);
@@ -83,19 +86,28 @@ static void measure(const struct trial *trial, double unit, const struct outcome
     weights_free(&changed.weights);
 }
 
-static void allow(double off, double moved, double size, double unit, const char *what,
-                  const char *name)
+/* What is off by more than allowed; a NaN is. */
+struct excess {
+    bool any;
+    char text[200]; /* the first */
+};
+
+static void allow(double off, double moved, double size, double unit, const char *name,
+                  struct excess *excess)
 {
     double allowed = FACTOR * moved + FLOOR * unit * size;
-    /* A NaN fails. */
-    ck_assert_msg(off <= allowed, "%s: %s is off by %.3g, allowed %.3g; its size is %.3g", what,
-                  name, off, allowed, size);
+    if (!(off <= allowed) && !excess->any) {
+        excess->any = true;
+        snprintf(excess->text, sizeof excess->text,
+                 "%s is off by %.3g, allowed %.3g; its size is %.3g", name, off, allowed, size);
+    }
 }
 
-static void compare(const struct trial *trial, enum plan_mode mode, double unit,
-                    const struct outcome *got, const struct outcome *expected,
-                    const struct movement *m, const char *what)
+static struct excess compare(const struct trial *trial, enum plan_mode mode, double unit,
+                             const struct outcome *got, const struct outcome *expected,
+                             const struct movement *m)
 {
+    struct excess excess = {.any = false};
     const struct net *net = trial->net;
     const size_t logits = (size_t)trial->rows * (size_t)net->classes;
     struct movement off;
@@ -103,22 +115,23 @@ static void compare(const struct trial *trial, enum plan_mode mode, double unit,
     movement_take(&off, trial, got, expected);
     /* A gradient that is (nearly) zero has the rounding errors of the others. */
     double least = 0.3 * distance(expected->grads, NULL, net->value_count);
-    allow(off.logits, m->logits, distance(expected->logits, NULL, logits), unit, what, "logits");
-    allow(off.loss, m->loss, fabs(expected->loss_sum), unit, what, "the loss");
+    allow(off.logits, m->logits, distance(expected->logits, NULL, logits), unit, "logits", &excess);
+    allow(off.loss, m->loss, fabs(expected->loss_sum), unit, "the loss", &excess);
     for (int i = 0; i < net->param_count; i++) {
         const struct net_param *p = &net->params[i];
         double size = distance(expected->grads + p->offset, NULL, p->count);
         if (mode == PLAN_TRAIN && net_is_trained(p))
-            allow(off.grads[i], m->grads[i], fmax(size, least), unit, what, p->name);
+            allow(off.grads[i], m->grads[i], fmax(size, least), unit, p->name, &excess);
         /* Weights are not changed by a pass; running statistics are f32, of rounded numbers. */
         if (net_is_trained(p))
-            ck_assert_msg(off.after[i] == 0, "%s: %s was changed", what, p->name);
+            ck_assert_msg(off.after[i] == 0, "%s was changed", p->name);
         else
             allow(off.after[i], mode == PLAN_TRAIN ? m->after[i] : 0,
-                  distance(expected->after.values + p->offset, NULL, p->count), unit, what,
-                  p->name);
+                  distance(expected->after.values + p->offset, NULL, p->count), unit, p->name,
+                  &excess);
     }
     movement_free(&off);
+    return excess;
 }
 
 void conform_rough(const struct trial_device *device, const struct trial *trial, double unit,
@@ -130,11 +143,17 @@ void conform_rough(const struct trial_device *device, const struct trial *trial,
         movement_make(&m[mode], trial->net);
         trial_reference(trial, mode, &expected[mode]);
     }
-    measure(trial, unit, expected, m);
+    const uint32_t draws = trial->net->value_count > MANY ? FEW : DRAWS;
+    measure(trial, unit, 0, draws, expected, m);
     for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
         struct outcome got;
         trial_run(trial, device, mode, &got);
-        compare(trial, mode, unit, &got, &expected[mode], &m[mode], what);
+        struct excess excess = compare(trial, mode, unit, &got, &expected[mode], &m[mode]);
+        if (excess.any) {
+            measure(trial, unit, draws, MORE * draws, expected, m);
+            excess = compare(trial, mode, unit, &got, &expected[mode], &m[mode]);
+        }
+        ck_assert_msg(!excess.any, "%s: %s", what, excess.text);
         movement_free(&m[mode]);
         outcome_free(&got);
         outcome_free(&expected[mode]);

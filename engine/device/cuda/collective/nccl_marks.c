@@ -163,7 +163,7 @@ bool nccl_check_rank(struct device_group *group, int rank, struct error *err)
     struct error reason = ERROR_INIT;
     if (!nccl_intact(group, err))
         return false;
-    if (limit_s <= 0 || end->checked == end->marked ||
+    if (limit_s <= 0 || !end->marks || end->checked == end->marked ||
         now - end->marks[end->checked % NCCL_MARKS].queued_at < limit_s / 2)
         return true;
     const struct nccl_mark *mark = oldest_waiting(end);

@@ -81,6 +81,10 @@ static bool wait_for(const struct device *device, cudaStream_t stream, cudaEvent
         (void)cudaGetLastError();
     if (status == cudaErrorNotReady)
         return false;
+    /* What is aborted comes to its end, too, and its results are none. */
+    if (status == cudaSuccess && device->watch.check &&
+        !device->watch.check(device->watch.context, err))
+        return false;
     return status == cudaSuccess ||
            error_set(err, ERROR_FAILED,
                      "%s (%s): %s: %s (%s); see dmesg, and restart the engine (dpartui engine "

@@ -191,12 +191,12 @@ static bool time_plan(struct timing *t, double best, double *seconds)
 }
 
 bool conv_autotune_time(struct conv_autotune *autotune, const struct dnn_plan *plan, double best,
-                        double *seconds, bool *wrong)
+                        double *seconds, const char **wrong)
 {
     struct timing t = {.autotune = autotune, .plan = plan};
     bool short_of_memory = false;
     *seconds = NAN;
-    *wrong = false;
+    *wrong = NULL;
     if (!conv_bench_reserve(&autotune->bench, plan->workspace, &short_of_memory))
         return short_of_memory;
     const bool ok = time_plan(&t, best, seconds);
@@ -204,7 +204,8 @@ bool conv_autotune_time(struct conv_autotune *autotune, const struct dnn_plan *p
         *seconds = NAN;
         (void)cudaGetLastError(); /* of a run that failed: else the next launch is blamed */
     }
-    *wrong = t.wrong;
+    if (t.wrong)
+        *wrong = autotune->check.fault;
     if (t.graph && !autotune->bench.stuck)
         (void)cudaGraphExecDestroy(t.graph);
     dnn_release(autotune->bench.maker->api, t.packs, CONV_BENCH_SETS);

@@ -20,6 +20,7 @@ struct conv_check {
     void *scratch;           /* of the kernel of our own, */
     uint32_t *counters;      /* and its counters */
     double *sums;            /* device memory, 2 x channels: what it finds */
+    char fault[96];          /* of the last result that did not agree */
 };
 
 /* As conv_bench_open; conv_check_close is due in any case. */

@@ -15,8 +15,8 @@ struct conv_plan;
 
 /*
  * Where plans are made: for a device that is there (`handle`; candidates are timed on `stream` when
- * `autotune`), or for one that is described in JSON (cuDNN's device properties; nothing can be
- * run).
+ * `autotune`; else the first is taken, of fused patterns the first whose results are right), or for
+ * one that is described in JSON (cuDNN's device properties; nothing can be run).
  */
 struct conv_maker {
     const struct cudnn_api *api;

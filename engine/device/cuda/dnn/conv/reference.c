@@ -17,7 +17,7 @@ static void add_term(struct conv_sum *sum, double a, double b)
 
 static double number(const struct conv_inputs *inputs, enum conv_role role, size_t at)
 {
-    return (double)inputs->numbers[role][at & inputs->mask];
+    return (double)inputs->numbers[role][at % inputs->period];
 }
 
 static size_t x_at(const struct conv_request *r, int row, int h, int w, int c)

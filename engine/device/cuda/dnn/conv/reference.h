@@ -9,11 +9,11 @@
  */
 
 /* The tensors that a request reads, as f32 (numbers that the stored type can hold), channels last.
- * Element i of a tensor is numbers[role][i & mask]: a pattern whose length is a power of two may
- * stand for a large tensor; SIZE_MAX: the whole tensor is there. */
+ * Element i of a tensor is numbers[role][i % period]: a pattern may stand for a large tensor;
+ * SIZE_MAX: the whole tensor is there. */
 struct conv_inputs {
     const float *numbers[CONV_ROLES];
-    size_t mask;
+    size_t period;
 };
 
 struct conv_sum {

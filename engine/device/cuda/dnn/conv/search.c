@@ -22,6 +22,7 @@ struct search {
     unsigned forbidden;
     const char *key;
     bool autotunes;
+    bool first;     /* that gives the right results will do */
     bool remembers; /* choices */
     bool narrowed;  /* something was not compiled because the time for it was used up */
     /* The best so far. */
@@ -158,13 +159,14 @@ static bool leave_out(struct search *search, const struct dnn_candidate *candida
     return true;
 }
 
-static void tell_wrong(const struct search *search, const struct dnn_choice *choice)
+static void tell_wrong(const struct search *search, const struct dnn_choice *choice,
+                       const char *wrong)
 {
     char text[256], name[256];
     error_set(&search->maker->cache_error, ERROR_FAILED,
-              "cuDNN's %s gives wrong results for %s and is not used",
+              "cuDNN's %s gives wrong results for %s and is not used: %s",
               dnn_choice_text(choice, name, sizeof name),
-              conv_request_text(search->request, text, sizeof text));
+              conv_request_text(search->request, text, sizeof text), wrong);
 }
 
 /* Build and time candidate `i`, and keep it where it is the best. */
@@ -173,7 +175,8 @@ static bool try_candidate(struct search *search, struct conv_autotune *autotune,
 {
     const struct dnn_choice *choice = &candidates[i].choice;
     struct dnn_plan way;
-    bool loaded, wrong = false;
+    bool loaded;
+    const char *wrong = NULL;
     double seconds = NAN;
     const double best = isnan(search->best.seconds) ? INFINITY : search->best.seconds;
     if (!make_way(search, choice, candidates[i].notes & DNN_NOTE_COMPILED, &way, &loaded, err))
@@ -181,7 +184,7 @@ static bool try_candidate(struct search *search, struct conv_autotune *autotune,
     const bool ok = !autotune || conv_autotune_time(autotune, &way, best, &seconds, &wrong);
     search->seconds[i] = seconds;
     if (wrong)
-        tell_wrong(search, choice);
+        tell_wrong(search, choice, wrong);
     if (ok && (!search->have || seconds < best)) {
         dnn_plan_free(&search->best.way);
         search->best = (struct conv_found){way, *choice, seconds};
@@ -209,6 +212,11 @@ bool conv_search_candidates(const struct conv_maker *maker, const struct conv_re
     return true;
 }
 
+static bool is_found(const struct search *search, const struct conv_autotune *autotune)
+{
+    return search->have && (!autotune || (search->first && !isnan(search->best.seconds)));
+}
+
 static bool try_all(struct search *search, struct conv_autotune *autotune, struct error *err)
 {
     struct dnn_candidate candidates[CONV_OFFERED];
@@ -216,7 +224,7 @@ static bool try_all(struct search *search, struct conv_autotune *autotune, struc
     if (!conv_search_candidates(search->maker, search->request, search->graph, &search->target,
                                 candidates, &count, err))
         return false;
-    for (int i = 0; i < count && (autotune || !search->have); i++) {
+    for (int i = 0; i < count && !is_found(search, autotune); i++) {
         search->seconds[i] = NAN;
         if (!leave_out(search, candidates, i) &&
             !try_candidate(search, autotune, candidates, i, err))
@@ -244,7 +252,7 @@ static bool conclude(struct search *search, const struct conv_autotune *autotune
     }
     if (timed)
         choice = (struct conv_choice){best->choice, best->way.workspace, best->seconds};
-    if (autotune && !search->narrowed && (timed || !search->have))
+    if (autotune && !search->first && !search->narrowed && (timed || !search->have))
         remember(search, &choice);
     if (search->have && !search->loaded)
         store_way(search, &best->choice, &best->way);
@@ -315,7 +323,10 @@ bool conv_search(struct conv_maker *maker, const struct conv_request *request,
         .forbidden = forbidden_notes(request),
         .best.seconds = NAN,
     };
-    search.autotunes = maker->autotune && maker->handle && !request->deterministic;
+    /* cuDNN 9.14 offers fused plans for an H200 that leave their results unwritten (TF32 with sums,
+     * 16 channels). */
+    search.first = !maker->autotune || request->deterministic;
+    search.autotunes = maker->handle && (!search.first || is_fused(request));
     search.remembers = maker->cache_path && maker->handle && !request->deterministic;
     char *key = key_of(maker, request);
     if (!key)

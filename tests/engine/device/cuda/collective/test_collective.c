@@ -10,6 +10,7 @@
 #include "engine/device/cuda/libraries/nccl.h"
 #endif
 #include "engine/device/cuda/collective/peer.h"
+#include "engine/device/cuda/runtime/wait.h"
 #include "tests/engine/device/cuda/collective/trial.h"
 #include "tests/simgpu/simgpu.h"
 #include "tests/suites.h"
@@ -267,6 +268,25 @@ START_TEST(asynchronous_error)
 }
 END_TEST
 
+static bool was_aborted(void *context, struct error *err)
+{
+    return error_set(err, ERROR_FAILED, "%s", (const char *)context);
+}
+
+/* When a communicator is aborted its kernels come to their ends, with sums that are none. */
+START_TEST(end_of_what_was_aborted)
+{
+    struct error err = ERROR_INIT;
+    static char reason[] = "a rank was lost";
+    struct device device = {.watch = {.check = was_aborted, .context = reason}};
+    simgpu_reset(NULL);
+    ck_assert_int_eq(cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking), cudaSuccess);
+    ck_assert(!cuda_wait(&device, device.stream, "sums", &err));
+    ck_assert_str_eq(err.text, reason);
+    ck_assert_int_eq(cudaStreamDestroy(device.stream), cudaSuccess);
+}
+END_TEST
+
 /*
  * Nothing waits on the host: each rank queues all of its steps before the next one queues
  * anything, and the sums of all steps are right. What is asked for by a rank is in the same order
@@ -352,6 +372,8 @@ static TCase *nccl_case(void)
     tcase_add_loop_test(tcase, only_the_gpu_that_hangs_is_named, 0, 9);
     tcase_add_loop_test(tcase, call_that_nccl_refuses, 0, 3);
     tcase_add_test(tcase, asynchronous_error);
+    tcase_add_test(tcase, end_of_what_was_aborted);
+    tcase_add_test(tcase, end_of_what_was_aborted);
     tcase_add_loop_test(tcase, steps_queued_ahead, 0, 3);
     tcase_add_loop_test(tcase, call_that_hangs, 0, 2);
     tcase_add_test(tcase, rank_that_does_not_join);

@@ -138,6 +138,23 @@ START_TEST(wrong_engines_are_not_taken)
 }
 END_TEST
 
+/* Nor is a fused plan taken unseen where nothing is timed. */
+START_TEST(fused_plans_are_checked_in_any_case)
+{
+    struct conv_request r = conv_small_request(CONV_FORWARD_BIAS, TYPE_BF16, 3, 1);
+    struct conv_plan *plan;
+    r.deterministic = _i;
+    for (int engine = 0; engine < 3; engine++)
+        simgpu_wrong_engine(engine, engine != 1);
+    conv_make_tensors(&r);
+    conv_must(conv_plan_create(&conv_maker, &r, &plan, &conv_err));
+    ck_assert_int_eq(conv_plan_name(plan)[3], '1');
+    conv_run_plan(plan);
+    conv_compare(&r, CONV_Y);
+    conv_plan_destroy(plan);
+}
+END_TEST
+
 /* Sums that are added to what lay there, by all engines but one, or by all. */
 START_TEST(engines_that_add_to_dirty_sums_are_not_taken)
 {
@@ -291,6 +308,7 @@ TCase *conv_faults_case(void)
     tcase_add_loop_test(tcase, damaged_plans_are_compiled_anew, 0, 4);
     tcase_add_test(tcase, plans_that_cudnn_refuses_are_compiled_anew);
     tcase_add_loop_test(tcase, wrong_engines_are_not_taken, 0, 15);
+    tcase_add_loop_test(tcase, fused_plans_are_checked_in_any_case, 0, 2);
     tcase_add_loop_test(tcase, engines_that_add_to_dirty_sums_are_not_taken, 0, 4);
     tcase_add_test(tcase, a_plain_convolution_is_never_refused);
     tcase_add_test(tcase, plans_that_cannot_be_captured_are_not_timed);

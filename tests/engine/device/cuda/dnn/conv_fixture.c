@@ -132,7 +132,7 @@ void conv_compare(const struct conv_request *r, enum conv_role role)
     bool narrow = conv_role_type(r, role) == CUDA_BF16;
     void *got = malloc(count * sizeof(float));
     char text[256];
-    struct conv_inputs inputs = {.mask = SIZE_MAX};
+    struct conv_inputs inputs = {.period = SIZE_MAX};
     for (int i = CONV_X; i < CONV_ROLES; i++)
         inputs.numbers[i] = host[i];
     ck_assert_ptr_nonnull(got);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "tests/engine/device/cuda/kernels/cuda_tensor.h"
@@ -350,7 +351,11 @@ static void gradient_norm_of(const double *g, size_t count, float clip, struct g
     cuda_done(
         kernel_gradient_squares(cuda_stream, count, cuda_vector(g, count), norm, &norm->squares));
     cuda_done(kernel_gradient_norm(cuda_stream, cuda_memory(&step, sizeof step), norm));
-    ck_assert_int_eq(cudaMemcpy(got, norm, sizeof *got, cudaMemcpyDeviceToHost), cudaSuccess);
+    /* Without the parts of the sum, of which few are written. */
+    const size_t at = offsetof(struct gradient_norm, squares);
+    ck_assert_int_eq(cudaMemcpy((char *)got + at, (const char *)norm + at, sizeof *got - at,
+                                cudaMemcpyDeviceToHost),
+                     cudaSuccess);
 }
 
 START_TEST(norms_of_gradients)
