@@ -7,19 +7,19 @@
 # What is most likely to fail, and what the rest rests on, comes first.
 items() {
     cat <<'END'
-probe            120  360  libraries, convolutions, capture and 20 steps of resnet18 in bf16
+probe             70  360  libraries, convolutions, capture and 20 steps of resnet18 in bf16
 speed            200  600  samples/s at batch 256 and 1024 against PyTorch, quickly
 kernels           20  600  the backend's own kernels against plain loops
 conv              60  600  convolutions by cuDNN, fused ones too, against plain loops
 matmul            20  300  products by cuBLASLt against plain loops
 graph             30  600  a step as a CUDA graph equals the step queued piece by piece
-models-bf16      120  900  the shipped models against the reference, every layer's gradient, bf16
+models-bf16       60  900  the shipped models against the reference, every layer's gradient, bf16
 nccl-one          15  300  all-reduce by NCCL with one rank
 nccl-two          30  300  all-reduce by NCCL between two processes on one GPU
 replicas          60  900  2 and 3 replicas on one GPU equal one, by all three methods
 strategies        90  900  pipelines, tensor and mixed with 2 and 3 devices on one GPU equal one
 resume            30  600  a run that was stopped resumes from its checkpoint, bit-identical
-memory            30  600  out of memory is an error naming need and free memory; the next run works
+memory            15  600  out of memory is an error naming need and free memory; the next run works
 trajectory        60  900  losses in bf16 stay close to those in f32
 mixed             30  900  CPU and GPU in one run equal one device
 END
@@ -35,16 +35,16 @@ stages            90  900  stages of networks and models beside the whole, f32 a
 slices            60  900  slices of networks beside the whole
 models-f32        60  900  the shipped models against the reference, every layer's gradient, f32
 models-tf32       90  900  the same, TF32
-ops-bf16         200  900  every operation and its gradients against the reference, bf16
-ops-f32          120  900  the same, f32
-ops-tf32         150  900  the same, products rounded to TF32
+ops-bf16          70  900  every operation and its gradients against the reference, bf16
+ops-f32           60  900  the same, f32
+ops-tf32          60  900  the same, products rounded to TF32
 slopes            60  900  gradients against finite differences of the reference's loss
 parity-f32        60 1800  20 steps against PyTorch's stored results, f32
 parity-tf32       60 1800  the same, TF32
 nvml              10  120  NVML's figures against nvidia-smi's
 memcheck          90 1800  compute-sanitizer memcheck on the backend's kernels in some steps
-racecheck        120 1800  compute-sanitizer racecheck on the same
-initcheck         60 1800  compute-sanitizer initcheck on the kernels' own tests
+racecheck         60 1800  compute-sanitizer racecheck on the same
+initcheck         20 1800  compute-sanitizer initcheck on the kernels' own tests
 synccheck         60 1800  compute-sanitizer synccheck on the backend's kernels in some steps
 END
 }
@@ -106,7 +106,7 @@ sanitizer() {
         "$tool" --help 2>&1 | grep -q -e '--kernel-name ' || filter=--kernel-regex
         SANITIZER="$SANITIZER $(own_kernels $filter)"
         run_item "$1" "$2" sh "$here/sanitize.sh" ./gpu-train train --model resnet18 \
-            --data glyphs --train-rows 40 --test-rows 16 --batch 16 --epochs 1 --devices cuda:0 \
+            --data glyphs --train-rows 20 --test-rows 8 --batch 8 --epochs 1 --devices cuda:0 \
             --dtype bf16
     fi
     unset SANITIZER CK_FORK

@@ -33,7 +33,8 @@ struct conv_maker {
      * remembered: the next start finds those made before, and spends its time on the others. */
     double *compile_left;
     /* Out: to report once (ERROR_NONE: nothing): why something could not be remembered or was not
-     * taken from what is, or which engine gave wrong results. The plans are as good without. */
+     * taken from what is, or that no engine was seen to compute what was asked for. The plans are
+     * as good without. */
     struct error cache_error;
 };
 

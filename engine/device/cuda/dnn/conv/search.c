@@ -2,6 +2,7 @@
 #include "engine/device/cuda/dnn/conv/search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -30,6 +31,7 @@ struct search {
     bool have, loaded; /* loaded: it was not built but read from the store */
     /* What was tried: parallel to the candidates. */
     double seconds[CONV_OFFERED];
+    char fault[96]; /* of the last result that was not as asked for; empty: none was */
 };
 
 static unsigned forbidden_notes(const struct conv_request *request)
@@ -159,16 +161,6 @@ static bool leave_out(struct search *search, const struct dnn_candidate *candida
     return true;
 }
 
-static void tell_wrong(const struct search *search, const struct dnn_choice *choice,
-                       const char *wrong)
-{
-    char text[256], name[256];
-    error_set(&search->maker->cache_error, ERROR_FAILED,
-              "cuDNN's %s gives wrong results for %s and is not used: %s",
-              dnn_choice_text(choice, name, sizeof name),
-              conv_request_text(search->request, text, sizeof text), wrong);
-}
-
 /* Build and time candidate `i`, and keep it where it is the best. */
 static bool try_candidate(struct search *search, struct conv_autotune *autotune,
                           const struct dnn_candidate *candidates, int i, struct error *err)
@@ -184,7 +176,7 @@ static bool try_candidate(struct search *search, struct conv_autotune *autotune,
     const bool ok = !autotune || conv_autotune_time(autotune, &way, best, &seconds, &wrong);
     search->seconds[i] = seconds;
     if (wrong)
-        tell_wrong(search, choice, wrong);
+        snprintf(search->fault, sizeof search->fault, "%s", wrong);
     if (ok && (!search->have || seconds < best)) {
         dnn_plan_free(&search->best.way);
         search->best = (struct conv_found){way, *choice, seconds};
@@ -235,6 +227,15 @@ static bool try_all(struct search *search, struct conv_autotune *autotune, struc
     return true;
 }
 
+static void tell_doubt(const struct search *search)
+{
+    char text[256], name[256];
+    error_set(&search->maker->cache_error, ERROR_FAILED,
+              "cuDNN gives inaccurate results for %s by all of its engines (%s); %s is used",
+              conv_request_text(search->request, text, sizeof text), search->fault,
+              dnn_choice_text(&search->best.choice, name, sizeof name));
+}
+
 /*
  * What was tried and timed, remembered. A fused pattern that no engine was seen to compute right is
  * not done; of a convolution as such the first that can be built is taken all the same, since it is
@@ -250,6 +251,8 @@ static bool conclude(struct search *search, const struct conv_autotune *autotune
         search->have = false;
         error_set(err, ERROR_FAILED, "no engine gives the right results");
     }
+    if (search->have && !timed && search->fault[0])
+        tell_doubt(search);
     if (timed)
         choice = (struct conv_choice){best->choice, best->way.workspace, best->seconds};
     if (autotune && !search->first && !search->narrowed && (timed || !search->have))
