@@ -37,15 +37,6 @@ bool conv_bench_wait(struct conv_bench *bench)
            wait_event(bench, bench->end);
 }
 
-static float round_to_bf16(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits &= 0xffff0000u;
-    memcpy(&value, &bits, sizeof bits);
-    return value;
-}
-
 /* Of a tensor, those that are not copies. */
 static size_t numbers_of(const struct conv_bench *bench, enum conv_role role)
 {
@@ -54,7 +45,8 @@ static size_t numbers_of(const struct conv_bench *bench, enum conv_role role)
     return all < CONV_BENCH_NUMBERS ? all : CONV_BENCH_NUMBERS;
 }
 
-/* Numbers in [-1, 1) that the role's type can hold; four at a time, of which there is room for. */
+/* Numbers in [-1, 1) that the role's type can hold, in bf16 of 8 bits; four at a time, of which
+ * there is room for. */
 static void make_numbers(float *out, size_t count, enum conv_role role, enum cuda_type type)
 {
     const uint32_t key[2] = {0x636f6e76, (uint32_t)role};
@@ -62,10 +54,9 @@ static void make_numbers(float *out, size_t count, enum conv_role role, enum cud
         const uint32_t counter[4] = {block, 0, 0, 0};
         uint32_t words[4];
         rng_philox(counter, key, words);
-        for (uint32_t i = 0; i < 4; i++) {
-            const float value = (float)(int32_t)words[i] * 0x1p-31f;
-            out[4 * block + i] = type == CUDA_BF16 ? round_to_bf16(value) : value;
-        }
+        for (uint32_t i = 0; i < 4; i++)
+            out[4 * block + i] = type == CUDA_BF16 ? (float)((int32_t)words[i] >> 24) * 0x1p-7F
+                                                   : (float)(int32_t)words[i] * 0x1p-31F;
     }
 }
 
@@ -88,7 +79,7 @@ static bool fill(struct conv_bench *bench, enum conv_role role, void *pattern)
     const enum cuda_type type = conv_role_type(bench->request, role);
     const size_t bytes = conv_role_bytes(bench->request, role);
     const size_t length = CONV_BENCH_NUMBERS * cuda_type_size(type);
-    bench->numbers[role] = malloc(CONV_BENCH_NUMBERS * sizeof(float));
+    bench->numbers[role] = malloc((CONV_BENCH_NUMBERS + 3) * sizeof(float));
     if (!bench->numbers[role])
         return error_memory(bench->err, "random numbers for tuning");
     make_numbers(bench->numbers[role], numbers_of(bench, role), role, type);

@@ -21,7 +21,7 @@ struct conv_bench {
     int sets;
     void *workspace;
     size_t workspace_size;
-    float *numbers[CONV_ROLES]; /* room for CONV_BENCH_NUMBERS each, of the tensors that are read */
+    float *numbers[CONV_ROLES]; /* of the tensors that are read */
     cudaEvent_t begin, end;
     bool stuck; /* the GPU does not finish: to free what it uses would be to wait for it */
     struct error *err;

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "engine/device/cuda/dnn/conv/bench.h"
+#include "engine/device/cuda/dnn/conv/reference.h"
 #include "engine/device/cuda/dnn/conv/table.h"
 #include "tests/engine/device/cuda/dnn/conv_fixture.h"
 #include "tests/support.h"
@@ -14,6 +16,35 @@
 #endif
 
 /* How plans of convolutions are chosen, kept and shared; linked into test_conv_sim. */
+
+static const enum number_type bench_types[] = {TYPE_F32, TYPE_BF16};
+
+/* What lies on the device, copies of the pattern too, is what checks take it for. */
+START_TEST(checks_know_the_numbers)
+{
+    struct conv_request r = conv_small_request(CONV_WEIGHTS, bench_types[_i], 3, 1);
+    struct conv_bench bench;
+    bool short_of_memory = false;
+    r.rows = (int)(2 * CONV_BENCH_NUMBERS / (size_t)(r.in * r.in_h * r.in_w));
+    conv_must(conv_bench_open(&bench, &conv_maker, &r, &short_of_memory, &conv_err));
+    const size_t count = conv_role_count(&r, CONV_X), bytes = conv_role_bytes(&r, CONV_X);
+    char *stored = malloc(bytes);
+    ck_assert_ptr_nonnull(stored);
+    ck_assert_int_eq(cudaMemcpy(stored, bench.pointers[0][CONV_X], bytes, cudaMemcpyDeviceToHost),
+                     cudaSuccess);
+    for (size_t i = 0; i < count; i++) {
+        const float known = bench.numbers[CONV_X][i % CONV_BENCH_NUMBERS];
+        uint32_t bits;
+        memcpy(&bits, &known, sizeof bits);
+        if (r.type == TYPE_BF16)
+            ck_assert_uint_eq((uint32_t)((uint16_t *)stored)[i] << 16, bits);
+        else
+            ck_assert_uint_eq(((uint32_t *)stored)[i], bits);
+    }
+    free(stored);
+    conv_bench_close(&bench);
+}
+END_TEST
 
 START_TEST(tuned_choices_are_remembered)
 {
@@ -141,6 +172,7 @@ TCase *conv_tuning_case(void)
     TCase *tcase = tcase_create("conv_tuning");
     tcase_add_checked_fixture(tcase, conv_setup, conv_teardown);
     tcase_set_timeout(tcase, 300);
+    tcase_add_loop_test(tcase, checks_know_the_numbers, 0, 2);
     tcase_add_test(tcase, tuned_choices_are_remembered);
     tcase_add_test(tcase, a_choice_that_cannot_be_built_is_found_anew);
     tcase_add_test(tcase, deterministic_plans_are_not_timed);
