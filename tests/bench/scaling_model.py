@@ -8,10 +8,9 @@ backward pass completes them; a bucket's all-reduce begins when all devices have
 before is done; the update waits for the last. Two ways to drive the devices are compared: steps
 queued ahead of the devices, and three waits of the host in every step.
 
-Without --profile the operations are those of resnet18 on one H200 (bf16, 1024 rows), which nobody
-has measured: they come from counts of operations and bytes. With it, they are those of
-`dpartui show N --profile --json`, and --layers says what gradients each layer has, from
-`dpartui model NAME --json`.
+Without --profile the operations are those of resnet18 as measured on one H200 (bf16, 1024 rows). With
+it, they are those of `dpartui show N --profile --json`, and --layers says what gradients each layer
+has, from `dpartui model NAME --json`.
 """
 
 import argparse
@@ -25,7 +24,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from scaling_profile import BadInput, at_rows, estimated_h200, read_profile  # noqa: E402
+from scaling_profile import BadInput, at_rows, measured_h200, read_profile  # noqa: E402
 
 MICRO = 1e-6
 
@@ -297,7 +296,7 @@ def main(arguments):
         raise BadInput("--profile and --layers go together: what gradients a layer has is in the "
                        "output of dpartui model NAME --json")
     profile = (read_profile(options.profile, options.layers) if options.profile
-               else estimated_h200())
+               else measured_h200())
     links = Links(options.bus * 1e9, options.hop * MICRO, options.network * 1e9,
                   options.network_hop * MICRO, options.start * MICRO, options.algorithm)
     hosts = ways(options)
