@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/train/sync/choose.h"
+#include "engine/train/sync/sync.h"
 
 /* The micro-batches of a rank in a full and, where it occurs, in a short mini-batch. */
 static bool split_batches(struct pipeline *pipeline, struct rank *rank, struct error *err)
@@ -94,7 +95,7 @@ bool pipeline_create(struct ranks *ranks, struct error *err)
     return true;
 }
 
-static bool make_group(struct pipeline *pipeline, int number, struct error *err)
+static void make_group(struct pipeline *pipeline, int number)
 {
     struct ranks *ranks = pipeline->ranks;
     struct pipeline_group *of = &pipeline->groups[number];
@@ -112,16 +113,50 @@ static bool make_group(struct pipeline *pipeline, int number, struct error *err)
                                     .names = of->names,
                                     .barrier = ranks->barrier,
                                     .parties = of->parties,
-                                    .method = SYNC_ALLREDUCE};
-    return sync_choose_host(&of->group, of->ends[0].replica->count, err);
+                                    .method = SYNC_ALLREDUCE,
+                                    .bucket_ends = of->bucket_ends,
+                                    .bucket_count =
+                                        sync_buckets(of->ends[0].replica->count, of->bucket_ends),
+                                    .limit_s = ranks->rank[number].options.watch.limit_s};
 }
 
-bool pipeline_connect(struct pipeline *pipeline, struct error *err)
+/* Operations of two NCCL communicators on one GPU could block each other. */
+static bool devices_differ(const struct ranks *ranks)
 {
-    bool ok = true;
-    for (int i = 0; ok && pipeline->count > 1 && i < pipeline->stages; i++)
-        ok = make_group(pipeline, i, err);
-    return ok;
+    const struct device_id *id = ranks->spec->devices.id;
+    for (int i = 0; i < ranks->count; i++)
+        for (int j = 0; j < i; j++)
+            if (id[i].kind == id[j].kind && id[i].index == id[j].index)
+                return false;
+    return true;
+}
+
+/* All groups go one way, so that all ranks come to the barrier equally often. */
+bool pipeline_connect(struct pipeline *pipeline, int *tried, struct error *why, struct error *err)
+{
+    const struct sync_group *first = &pipeline->groups[0].group;
+    const int from = *tried;
+    bool alike = devices_differ(pipeline->ranks);
+    if (pipeline->count == 1)
+        return true;
+    for (int i = 0; i < pipeline->stages; i++) {
+        struct sync_group *group = &pipeline->groups[i].group;
+        int next = from;
+        sync_close(group);
+        make_group(pipeline, i);
+        if (alike && !sync_choose(group, &next, why, err))
+            return false;
+        *tried = next > *tried ? next : *tried;
+        alike =
+            alike && group->transport == first->transport && group->collective == first->collective;
+    }
+    for (int i = 0; !alike && i < pipeline->stages; i++) {
+        struct sync_group *group = &pipeline->groups[i].group;
+        sync_close(group);
+        if (!sync_choose_host(group, group->ends[0].replica->count, err))
+            return false;
+    }
+    return true;
 }
 
 void pipeline_destroy(struct pipeline *pipeline)

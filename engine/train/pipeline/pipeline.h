@@ -38,6 +38,7 @@ struct pipeline_group {
     struct sync_end ends[SPEC_MAX_DEVICES];
     int parties[SPEC_MAX_DEVICES];
     const char *names[SPEC_MAX_DEVICES];
+    size_t bucket_ends[SYNC_MAX_BUCKETS];
 };
 
 struct pipeline {
@@ -57,9 +58,9 @@ struct pipeline {
 bool pipeline_create(struct ranks *ranks, struct error *err);
 void pipeline_destroy(struct pipeline *pipeline);
 
-/* Decide how the ranks of each stage sum up their gradients; after they were prepared. They join
- * then. */
-bool pipeline_connect(struct pipeline *pipeline, struct error *err);
+/* Decide how the ranks of each stage sum up their gradients, after they were prepared; they join
+ * then. *tried and *why as of sync_choose. */
+bool pipeline_connect(struct pipeline *pipeline, int *tried, struct error *why, struct error *err);
 
 /* Where a rank hands over to the stages before and after it. */
 static inline struct handover *pipeline_handover(const struct rank *rank)

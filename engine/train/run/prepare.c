@@ -119,6 +119,7 @@ static void make_group(struct ranks *ranks)
         .link = ranks->link,
         .map = &ranks->map,
         .sync_bn = ranks->spec->sync_bn,
+        .squares = true,
     };
 }
 
@@ -137,7 +138,7 @@ static bool join(struct run *run, bool *joined, struct error *err)
         run->ranks.rank[i].refusal = (struct error)ERROR_INIT;
     if (!run_command(run, rank_join, 0, err))
         return false;
-    const struct sync_group *group = &run->ranks.group;
+    const struct sync_group *group = run->ranks.rank[run->ranks.first].group;
     const struct error *why = refusal(&run->ranks);
     struct error lost = ERROR_INIT;
     *joined = !why;
@@ -164,6 +165,19 @@ static bool warn_of_host(struct run *run, const struct error *why, struct error 
     return report_keep_warning(&run->report, text, err);
 }
 
+/* The next way to keep replicas equal: of a pipeline's stages, of what `mixed` has everywhere, or
+ * of the whole network. */
+static bool choose_sync(struct ranks *ranks, int *tried, struct error *why, struct error *err)
+{
+    struct sync_group *group = &ranks->group;
+    if (ranks->pipeline)
+        return pipeline_connect(ranks->pipeline, tried, why, err);
+    sync_close(group);
+    if (ranks->spec->strategy == STRATEGY_MIXED && group->size > 1)
+        return sync_choose_host(group, ranks->rank[0].replica->replicated, err);
+    return sync_choose(group, tried, why, err);
+}
+
 /* Decide how the devices, all prepared, keep their replicas equal, and begin. */
 static bool connect(struct run *run, struct error *err)
 {
@@ -171,16 +185,10 @@ static bool connect(struct run *run, struct error *err)
     bool joined = false;
     int tried = 0;
     make_group(&run->ranks);
-    if (run->spec.strategy == STRATEGY_MIXED && run->ranks.group.size > 1)
-        return sync_choose_host(&run->ranks.group, run->ranks.rank[0].replica->replicated, err) &&
-               join(run, &joined, err);
-    if (run->ranks.pipeline)
-        return pipeline_connect(run->ranks.pipeline, err) && join(run, &joined, err);
     while (!joined) {
-        sync_close(&run->ranks.group);
-        if (!sync_choose(&run->ranks.group, &tried, &reason, err))
+        if (!choose_sync(&run->ranks, &tried, &reason, err))
             return false;
-        if (!sync_is_needed(&run->ranks.group))
+        if (!sync_is_needed(run->ranks.rank[run->ranks.first].group))
             return true;
         if (!join(run, &joined, &reason)) {
             *err = reason;

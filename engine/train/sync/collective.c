@@ -14,7 +14,7 @@ static bool add_squares(struct sync_group *group, int rank, enum pass_squares wh
     struct sync_end *self = &group->ends[rank];
     const struct backend *backend = self->backend;
     double squares = 0;
-    if (begin == end)
+    if (begin == end || !group->squares)
         return true;
     if (self->queues)
         return backend->plan_squares(self->device, self->replica, which, begin, end, err);
@@ -70,6 +70,13 @@ static bool reduce_rest(struct sync_group *group, int rank, struct error *err)
            add_sum_squares(group, rank, err);
 }
 
+/* Wait for what was queued. */
+static bool settle(const struct sync_group *group, int rank, struct error *err)
+{
+    const struct collective *collective = group->collective;
+    return !collective->settle || collective->settle(group->device_group, rank, err);
+}
+
 /*
  * There is no barrier where a collective only queues: then the owner of the device's own stream
  * measures how long that waits. Otherwise moving_s is the whole reduction.
@@ -81,10 +88,11 @@ static bool reduce_rest(struct sync_group *group, int rank, struct error *err)
 static bool after(struct sync_group *group, int rank, struct sync_times *times, struct error *err)
 {
     const bool only_queues = group->collective->overlaps && group->ends[rank].overlaps;
-    if (!only_queues && !barrier_wait(group->barrier, rank, &times->wait_s, err))
+    if (!only_queues && !sync_wait(group, rank, &times->wait_s, err))
         return false;
     double begin = clock_seconds();
-    bool ok = reduce_rest(group, rank, err);
+    bool ok =
+        reduce_rest(group, rank, err) && (group->ends[rank].queues || settle(group, rank, err));
     times->moving_s += clock_seconds() - begin;
     return ok;
 }
@@ -116,9 +124,7 @@ static bool before_central(const struct sync_group *group, int rank, struct sync
 {
     const bool first = group->collective->overlaps && !group->ends[rank].overlaps;
     return sync_fetch_before(group, rank, times, err) &&
-           (!first || ((!group->collective->settle ||
-                        group->collective->settle(group->device_group, rank, err)) &&
-                       barrier_wait(group->barrier, rank, &times->wait_s, err)));
+           (!first || (settle(group, rank, err) && sync_wait(group, rank, &times->wait_s, err)));
 }
 
 const struct sync_algorithm *sync_on_devices(enum sync_method method)

@@ -58,6 +58,7 @@ struct sync_group {
     int bucket_count;
     double limit_s; /* for a wait inside a transport */
     bool sync_bn;   /* BatchNorms want sums over all devices in the middle of a pass */
+    bool squares;   /* of gradients are wanted: sync_squares */
     /* The group is this host's part of a larger one; NULL: it is all there is. */
     struct host_link *link;
     const struct host_map *map;

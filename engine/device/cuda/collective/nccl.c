@@ -234,7 +234,7 @@ static bool nccl_send_params(struct device_group *group, int rank, struct error 
 static bool nccl_settle(struct device_group *group, int rank, struct error *err)
 {
     const struct device *device = group->ends[rank].base.device;
-    return cuda_wait(device, device->stream, "the parameters", err);
+    return cuda_wait(device, device->stream, "what NCCL was asked for", err);
 }
 
 static bool nccl_sum(struct device_group *group, int rank, const double *own, double *all,

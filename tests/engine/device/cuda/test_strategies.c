@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/recorder.h"
 #include "tests/simgpu/simgpu.h"
@@ -148,14 +149,82 @@ static bool run_with(const char *settings, double stall_s)
     return ok;
 }
 
+#define REPLICAS "strategy=pipeline replicas=2 micro-batches=2 devices="
+#define PEERS    "GPUs read each other's memory"
+
+enum { NCCL_ERROR = 3 }; /* ncclInternalError */
+
+/* What carries the gradients of stages, and a call that fails once. */
+static const struct {
+    const char *devices, *refused;
+    bool no_peer_access;
+    const char *how;
+} carriers[] = {
+#ifdef HAVE_NCCL
+    {"cuda:0-3", NULL, false, "NCCL "},
+    {"cuda:0-3", "ncclCommInitRankConfig", false, PEERS},
+    {"cuda:0-3", "ncclCommInitRankConfig", true, "through host memory"},
+#else
+    {"cuda:0-3", NULL, false, PEERS},
+    {"cuda:0-3", NULL, true, "through host memory"},
+#endif
+    {"cuda:0,cuda:0,cuda:1,cuda:1", NULL, false, "through host memory"},
+};
+
+enum { CARRIERS = sizeof carriers / sizeof *carriers };
+
+START_TEST(replicas_of_stages_are_summed)
+{
+    struct outcome expected = train("plain", BATCHES "devices=cpu:0");
+    char *settings = format(REPLICAS "%s", carriers[_i].devices);
+    char *all = format(BATCHES "%s", settings);
+    const char *how = carriers[_i].how;
+    /* The first run may still choose convolutions. */
+    for (int i = 0; i < 2; i++) {
+        machine(carriers[_i].no_peer_access);
+        if (carriers[_i].refused)
+            simgpu_fail_call(carriers[_i].refused, 1, NCCL_ERROR);
+        ck_assert_msg(run_with(settings, 0), "%s", rec.err.text);
+        const char *said = recorder_string(recorder_event(&rec, "run", 0), "sync_algorithm");
+        ck_assert_msg(strncmp(said, how, strlen(how)) == 0, "%s", said);
+        recorder_free(&rec);
+        check_machine();
+    }
+    struct outcome got = train("plain", all);
+    check_close(&expected, &got, TOLERANCE, settings);
+    check_machine();
+    outcome_free(&got);
+    outcome_free(&expected);
+    free(all);
+    free(settings);
+}
+END_TEST
+
+#ifdef HAVE_NCCL
+START_TEST(sums_of_stages_that_fail)
+{
+    machine(false);
+    simgpu_fail_call("ncclAllReduce", 3 + _i, NCCL_ERROR);
+    ck_assert(!run_with(REPLICAS "cuda:0-3", 0));
+    ck_assert_msg(strstr(rec.err.text, "NCCL") && strstr(rec.err.text, "cuda:"), "%s",
+                  rec.err.text);
+    check_machine();
+    recorder_free(&rec);
+    ck_assert_msg(run_with(REPLICAS "cuda:0-3", 0), "%s", rec.err.text);
+    recorder_free(&rec);
+    check_machine();
+}
+END_TEST
+#endif
+
 /* A GPU that hangs ends the run in time and is named, and the next run works. */
 START_TEST(gpu_that_hangs_is_named)
 {
     static const char *const all[] = {
         "strategy=pipeline devices=cuda:0-2 stages=1,4 micro-batches=3",
-        "strategy=tensor devices=cuda:0-2", "strategy=mixed devices=cuda:0-2"};
+        "strategy=tensor devices=cuda:0-2", "strategy=mixed devices=cuda:0-2", REPLICAS "cuda:0-3"};
     const char *settings = all[_i];
-    const int gpu = 2 - _i;
+    const int gpu = _i < 3 ? 2 - _i : 3;
     char *name = format("cuda:%d", gpu);
     /* The first run may still choose convolutions, which the second finds chosen. */
     for (int i = 0; i < 2; i++) {
@@ -237,7 +306,11 @@ int main(void)
     tcase_add_loop_test(tc, micro_batches_normalise_as_on_cpus, 0, 2);
     tcase_add_loop_test(tc, slices_normalise_as_one_device, 0, 2);
     tcase_add_loop_test(tc, same_seed_same_bits, 0, 3);
-    tcase_add_loop_test(tc, gpu_that_hangs_is_named, 0, 3);
+    tcase_add_loop_test(tc, replicas_of_stages_are_summed, 0, CARRIERS);
+#ifdef HAVE_NCCL
+    tcase_add_loop_test(tc, sums_of_stages_that_fail, 0, 2);
+#endif
+    tcase_add_loop_test(tc, gpu_that_hangs_is_named, 0, 4);
     tcase_add_loop_test(tc, gpu_that_fails_is_named, 0, 6);
     tcase_add_loop_test(tc, rounded_numbers_come_near, 0, 3);
     tcase_add_loop_test(tc, kinds_of_devices_do_not_mix, 0, 2);
