@@ -31,7 +31,8 @@ struct collective_request {
     struct replica *const *replicas;
     const char *const *names; /* these, and `ends`, for the group's life */
     enum sync_method method;
-    const size_t *ends; /* of the buckets of the gradients: ascending, the last is their length */
+    /* Of the buckets of the gradients: ascending; of each rank's so many are reduced, the last. */
+    const size_t *ends;
     int buckets;
     double limit_s; /* a wait that takes longer fails */
     /* A barrier of all ranks, with the run's own deadline; fails when the run is called off. */

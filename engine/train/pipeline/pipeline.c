@@ -153,7 +153,7 @@ bool pipeline_connect(struct pipeline *pipeline, int *tried, struct error *why, 
     for (int i = 0; !alike && i < pipeline->stages; i++) {
         struct sync_group *group = &pipeline->groups[i].group;
         sync_close(group);
-        if (!sync_choose_host(group, group->ends[0].replica->count, err))
+        if (!sync_choose_host(group, err))
             return false;
     }
     return true;

@@ -101,20 +101,24 @@ static bool divide_network(struct run *run, struct error *err)
 static void make_group(struct ranks *ranks)
 {
     const struct rank *first = &ranks->rank[ranks->first];
+    const bool mixed = ranks->spec->strategy == STRATEGY_MIXED;
+    /* Who has all rows has nothing to keep equal, nor who has all parameters alone. */
+    const bool alone =
+        !strategy_divides_rows(ranks->spec->strategy) || (mixed && first->replica->replicated == 0);
     for (int i = 0; i < ranks->here; i++) {
         const struct rank *rank = &first[i];
         ranks->ends[i] = (struct sync_end){
             .backend = rank->backend, .device = rank->device, .replica = rank->replica};
     }
-    /* Who has all rows has nothing to keep equal. */
     ranks->group = (struct sync_group){
-        .size = strategy_divides_rows(ranks->spec->strategy) ? ranks->here : 1,
+        .size = alone ? 1 : ranks->here,
         .ends = ranks->ends,
         .names = ranks->names + ranks->first,
         .barrier = ranks->barrier,
         .method = ranks->spec->sync,
-        .bucket_ends = first->bucket_ends,
-        .bucket_count = first->bucket_count,
+        .replicated = mixed ? first->replica->replicated : 0,
+        .bucket_ends = mixed ? &first->replica->replicated : first->bucket_ends,
+        .bucket_count = mixed ? 1 : first->bucket_count,
         .limit_s = first->options.watch.limit_s,
         .link = ranks->link,
         .map = &ranks->map,
@@ -165,16 +169,13 @@ static bool warn_of_host(struct run *run, const struct error *why, struct error 
     return report_keep_warning(&run->report, text, err);
 }
 
-/* The next way to keep replicas equal: of a pipeline's stages, of what `mixed` has everywhere, or
- * of the whole network. */
+/* The next way to keep replicas equal. */
 static bool choose_sync(struct ranks *ranks, int *tried, struct error *why, struct error *err)
 {
     struct sync_group *group = &ranks->group;
     if (ranks->pipeline)
         return pipeline_connect(ranks->pipeline, tried, why, err);
     sync_close(group);
-    if (ranks->spec->strategy == STRATEGY_MIXED && group->size > 1)
-        return sync_choose_host(group, ranks->rank[0].replica->replicated, err);
     return sync_choose(group, tried, why, err);
 }
 

@@ -14,8 +14,9 @@ static bool can_queue(const struct ranks *ranks)
     for (int i = ranks->first; i < ranks->first + ranks->here; i++)
         if (!ranks->rank[i].backend->plan_queue)
             return false;
-    return (ranks->count == 1 && !ranks->link && ranks_replicate(ranks)) ||
-           (ranks->group.transport == SYNC_COLLECTIVE && ranks->group.collective->overlaps);
+    return ranks_replicate(ranks) &&
+           ((ranks->count == 1 && !ranks->link) ||
+            (ranks->group.transport == SYNC_COLLECTIVE && ranks->group.collective->overlaps));
 }
 
 void steps_begin(struct run *run)
@@ -132,10 +133,11 @@ static bool finish_step(struct run *run, struct error *err)
     const struct step step = *oldest_step(run);
     struct step_part parts[SPEC_MAX_DEVICES];
     double loss = 0, joined = clock_seconds();
-    for (int i = 0; i < run->ranks.count; i++) {
+    int i = 0;
+    do { /* there is a rank */
         parts[i] = run->ranks.rank[i].parts[step.number % PASSES_QUEUED];
         loss += parts[i].result.loss_sum;
-    }
+    } while (++i < run->ranks.count);
     if ((run->ranks.queues && run->ranks.count > 1) || run->ranks.link)
         separate_waiting(parts, run->ranks.count);
     loss /= (double)step.rows;

@@ -15,11 +15,18 @@ static bool one_layout(const struct sync_group *group)
     for (int i = 1; i < group->size; i++) {
         const struct sync_end *end = &group->ends[i];
         if (end->backend->kind != first->backend->kind ||
-            end->replica->count != first->replica->count ||
-            end->replica->statistics_count != first->replica->statistics_count)
+            (group->replicated == 0 &&
+             (end->replica->count != first->replica->count ||
+              end->replica->statistics_count != first->replica->statistics_count)))
             return false;
     }
     return true;
+}
+
+/* Gradients that are summed. */
+static size_t summed(const struct sync_group *group)
+{
+    return group->replicated > 0 ? group->replicated : group->ends[0].replica->count;
 }
 
 static bool can_be_read(const struct sync_group *group)
@@ -183,13 +190,13 @@ static bool make_statistics(struct sync_group *group, struct error *err)
     return group->statistics || error_memory(err, "running statistics in host memory");
 }
 
-bool sync_choose_host(struct sync_group *group, size_t count, struct error *err)
+bool sync_choose_host(struct sync_group *group, struct error *err)
 {
     if (all_in_host_memory(group)) {
-        choose_shared(group, count);
+        choose_shared(group, summed(group));
         return true;
     }
-    group->count = count;
+    group->count = summed(group);
     if (!make_statistics(group, err))
         return false;
     use_host(group, SYNC_STAGED, "");
@@ -223,9 +230,9 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
     bool alike = one_layout(group), host = all_in_host_memory(group);
     if (group->link)
         return choose_across(group, skip, why, err);
-    group->count = first->count;
+    group->count = summed(group);
     if (group->size == 1 || (alike && host)) {
-        choose_shared(group, first->count);
+        choose_shared(group, group->count);
         return true;
     }
     if (!make_statistics(group, err))

@@ -54,7 +54,8 @@ struct sync_group {
     struct barrier *barrier;
     const int *parties; /* of the barrier: which one each rank is; NULL: of its own number */
     enum sync_method method;
-    const size_t *bucket_ends; /* of the gradients, for transports that reduce by buckets */
+    size_t replicated; /* of each rank's parameters: the last, which all ranks have; 0: all */
+    const size_t *bucket_ends; /* of their gradients, for transports that reduce by buckets */
     int bucket_count;
     double limit_s; /* for a wait inside a transport */
     bool sync_bn;   /* BatchNorms want sums over all devices in the middle of a pass */

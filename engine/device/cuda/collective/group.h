@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "engine/device/collective.h"
 #include "engine/device/cuda/runtime/device.h"
 
 /*
@@ -14,6 +15,18 @@ struct group_end {
     cudaStream_t stream;
     cudaEvent_t ready; /* what has been queued so far on the device's own stream */
 };
+
+/* Numbers of each rank's gradients that are reduced, and where they are. */
+static inline size_t group_summed(const struct collective_request *request)
+{
+    return request->buckets > 0 ? request->ends[request->buckets - 1] : 0;
+}
+
+static inline float *group_gradients(const struct collective_request *request,
+                                     const struct replica *replica)
+{
+    return replica->grads + replica->count - group_summed(request);
+}
 
 /* On the device's thread. Closing what is not open does nothing. */
 bool group_end_open(struct group_end *end, struct error *err);

@@ -154,7 +154,7 @@ static ncclResult_t operate(const struct device_group *group, int rank, bool bro
                             size_t first, size_t end)
 {
     const struct nccl_end *self = &group->ends[rank];
-    float *grads = self->base.replica->grads + first;
+    float *grads = group_gradients(&group->request, self->base.replica) + first;
     if (broadcast)
         return group->api->Broadcast(grads, grads, end - first, ncclFloat32, 0, self->comm,
                                      self->base.stream);

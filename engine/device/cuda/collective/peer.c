@@ -161,7 +161,7 @@ static bool meet_events(struct device_group *group, int rank, bool summed, struc
 /* Which gradients a rank sums: multiples of 16, none where another does it all. */
 static void slice_of(const struct device_group *group, int rank, size_t *begin, size_t *end)
 {
-    size_t count = group->ends[0].replica->count, lines = count / 16;
+    size_t count = group_summed(&group->request), lines = count / 16;
     size_t k = (size_t)group->request.count, i = (size_t)rank;
     *begin = *end = 0;
     if (group->request.method == SYNC_ALLREDUCE) {
@@ -179,10 +179,10 @@ static bool sum_slice(struct device_group *group, int rank, struct error *err)
     size_t first, last;
     slice_of(group, rank, &first, &last);
     for (int i = 0; i < group->request.count; i++)
-        sources[i] = group->ends[i].replica->grads + first;
+        sources[i] = group_gradients(&group->request, group->ends[i].replica) + first;
     return (first == last ||
             cuda_check(kernel_sum_sources(end->stream, last - first, sources, group->request.count,
-                                          end->replica->grads + first),
+                                          group_gradients(&group->request, end->replica) + first),
                        "sum of gradients", err)) &&
            cuda_check(cudaEventRecord(group->summed[rank], end->stream), "event", err);
 }
@@ -202,8 +202,9 @@ static bool gather(struct device_group *group, int rank, struct error *err)
         size_t first, last;
         slice_of(group, i, &first, &last);
         if (i != rank && first != last &&
-            !copy(end, end->replica->grads + first, group->ends[i].replica->grads + first,
-                  last - first, err))
+            !copy(end, group_gradients(&group->request, end->replica) + first,
+                  group_gradients(&group->request, group->ends[i].replica) + first, last - first,
+                  err))
             return false;
     }
     return true;

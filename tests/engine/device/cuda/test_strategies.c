@@ -150,33 +150,40 @@ static bool run_with(const char *settings, double stall_s)
 }
 
 #define REPLICAS "strategy=pipeline replicas=2 micro-batches=2 devices="
+#define MIXED    "strategy=mixed devices="
 #define PEERS    "GPUs read each other's memory"
+#define HOST     "through host memory"
 
 enum { NCCL_ERROR = 3 }; /* ncclInternalError */
 
-/* What carries the gradients of stages, and a call that fails once. */
+/* What carries the gradients of stages, or of what every device has whole; a call that fails once.
+ */
 static const struct {
-    const char *devices, *refused;
+    const char *settings, *refused;
     bool no_peer_access;
     const char *how;
 } carriers[] = {
 #ifdef HAVE_NCCL
-    {"cuda:0-3", NULL, false, "NCCL "},
-    {"cuda:0-3", "ncclCommInitRankConfig", false, PEERS},
-    {"cuda:0-3", "ncclCommInitRankConfig", true, "through host memory"},
+    {REPLICAS "cuda:0-3", NULL, false, "NCCL "},
+    {REPLICAS "cuda:0-3", "ncclCommInitRankConfig", false, PEERS},
+    {REPLICAS "cuda:0-3", "ncclCommInitRankConfig", true, HOST},
+    {MIXED "cuda:0-2", NULL, false, "NCCL "},
+    {MIXED "cuda:0-1", "ncclCommInitRankConfig", true, HOST},
 #else
-    {"cuda:0-3", NULL, false, PEERS},
-    {"cuda:0-3", NULL, true, "through host memory"},
+    {REPLICAS "cuda:0-3", NULL, false, PEERS},
+    {REPLICAS "cuda:0-3", NULL, true, HOST},
+    {MIXED "cuda:0-1", NULL, true, HOST},
 #endif
-    {"cuda:0,cuda:0,cuda:1,cuda:1", NULL, false, "through host memory"},
+    {REPLICAS "cuda:0,cuda:0,cuda:1,cuda:1", NULL, false, HOST},
+    {MIXED "cuda:0,cuda:0", NULL, false, PEERS},
 };
 
 enum { CARRIERS = sizeof carriers / sizeof *carriers };
 
-START_TEST(replicas_of_stages_are_summed)
+START_TEST(gradients_are_carried_by_what_there_is)
 {
     struct outcome expected = train("plain", BATCHES "devices=cpu:0");
-    char *settings = format(REPLICAS "%s", carriers[_i].devices);
+    const char *settings = carriers[_i].settings;
     char *all = format(BATCHES "%s", settings);
     const char *how = carriers[_i].how;
     /* The first run may still choose convolutions. */
@@ -196,21 +203,21 @@ START_TEST(replicas_of_stages_are_summed)
     outcome_free(&got);
     outcome_free(&expected);
     free(all);
-    free(settings);
 }
 END_TEST
 
 #ifdef HAVE_NCCL
-START_TEST(sums_of_stages_that_fail)
+START_TEST(sums_that_fail)
 {
+    const char *settings = _i < 2 ? REPLICAS "cuda:0-3" : MIXED "cuda:0-2";
     machine(false);
     simgpu_fail_call("ncclAllReduce", 3 + _i, NCCL_ERROR);
-    ck_assert(!run_with(REPLICAS "cuda:0-3", 0));
+    ck_assert(!run_with(settings, 0));
     ck_assert_msg(strstr(rec.err.text, "NCCL") && strstr(rec.err.text, "cuda:"), "%s",
                   rec.err.text);
     check_machine();
     recorder_free(&rec);
-    ck_assert_msg(run_with(REPLICAS "cuda:0-3", 0), "%s", rec.err.text);
+    ck_assert_msg(run_with(settings, 0), "%s", rec.err.text);
     recorder_free(&rec);
     check_machine();
 }
@@ -306,9 +313,9 @@ int main(void)
     tcase_add_loop_test(tc, micro_batches_normalise_as_on_cpus, 0, 2);
     tcase_add_loop_test(tc, slices_normalise_as_one_device, 0, 2);
     tcase_add_loop_test(tc, same_seed_same_bits, 0, 3);
-    tcase_add_loop_test(tc, replicas_of_stages_are_summed, 0, CARRIERS);
+    tcase_add_loop_test(tc, gradients_are_carried_by_what_there_is, 0, CARRIERS);
 #ifdef HAVE_NCCL
-    tcase_add_loop_test(tc, sums_of_stages_that_fail, 0, 2);
+    tcase_add_loop_test(tc, sums_that_fail, 0, 3);
 #endif
     tcase_add_loop_test(tc, gpu_that_hangs_is_named, 0, 4);
     tcase_add_loop_test(tc, gpu_that_fails_is_named, 0, 6);
