@@ -47,6 +47,14 @@ none) echo "100%: Checks: 0, Failures: 0" ;;
 skip) echo "skipped: no luck"; exit 0 ;;
 slow) spend 60 ;;
 hang) sleep 60 ;;
+meet)
+    mkdir -p "$FAKE_MEET/$CK_RUN_CASE"
+    for i in $(seq 400); do
+        test "$(ls "$FAKE_MEET" | wc -l)" -lt 2 || exit 0
+        sleep 0.05
+    done
+    exit 1
+    ;;
 look) ls "$FAKE_OUT"; cat "$FAKE_OUT"/results.tsv ;;
 esac
 """
@@ -200,9 +208,9 @@ class GpuRun(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(results["kernels"][0], "PASS")
         self.assertEqual(results["nccl-one"][0], "PASS")
-        self.assertEqual(results["ops-f32"], ("LEFT", "not started: needs 120 s, 35 s left"))
+        self.assertEqual(results["ops-f32"], ("LEFT", "not started: needs 60 s, 35 s left"))
         self.assertIn("1 left", done.stdout)
-        self.assertIn("not started: needs 120 s", self.text("results.md", self.path("out")))
+        self.assertIn("not started: needs 60 s", self.text("results.md", self.path("out")))
         # Time that the build takes is gone.
         self.run_it("--only", "nccl-one", "--budget", "17", FAKE_BUILD_SECONDS="4")
         self.assertEqual(self.results()["nccl-one"][1], "not started: needs 15 s, 13 s left")
@@ -255,6 +263,27 @@ class GpuRun(unittest.TestCase):
         # Without --resume all is deleted.
         self.run_it("--only", "nccl-one", "--out", out)
         self.assertEqual(list(self.results(out)), ["nccl-one"])
+
+    def test_side_by_side(self):
+        """All are run and told, those that measure alone and first."""
+        out = self.path("out")
+        names = "ops-f32,plans,graph,memory,slopes,nccl-one,probe,resume,shards".split(",")
+        done = self.run_it("--at-once", "3", "--only", ",".join(names), "--out", out,
+                           FAKE_ops_f32="fail", FAKE_graph="skip", FAKE_plans="crash")
+        results = self.results(out)
+        self.assertEqual(sorted(results), sorted(names), done.stdout)
+        self.assertEqual(results["ops-f32"], ("FAIL", "trial.c:9: weights are off by 3"))
+        self.assertEqual(results["graph"], ("SKIP", "no luck"))
+        self.assertEqual(results["plans"][0], "FAIL")
+        self.assertIn("6 passed, 2 failed, 1 skipped", done.stdout)
+        self.assertEqual([line.split()[1] for line in done.stdout.splitlines()
+                          if line.startswith("PASS")][:2], ["probe", "memory"])
+        self.assertEqual(done.returncode, 1)
+        # Each waits until it sees the other.
+        done = self.run_it("--at-once", "2", "--only", "plans,graph", FAKE_plans="meet",
+                           FAKE_graph="meet", FAKE_MEET=self.path("meet"))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.run_it("--at-once", "0").returncode, 2)
 
     def test_out_is_written_after_each_item(self):
         out = self.path("out")

@@ -48,6 +48,15 @@ result_of() {
         END { if (result ~ /^(PASS|FAIL|SKIP|LEFT|OLD)$/) print result }' results.tsv
 }
 
+# locked COMMAND...: while no other item that runs beside this one does anything so.
+locked() {
+    until mkdir lock 2>/dev/null; do
+        sleep 0.05
+    done
+    "$@"
+    rmdir lock
+}
+
 # put NAME RESULT SECONDS REASON: its line, in place of an earlier one.
 put() {
     {
@@ -62,9 +71,18 @@ note() {
     printf '%-4s  %-14s %5s s  %s\n' "$2" "$1" "$3" "$4" | tee -a run.log
 }
 
-record() {
+note_and_publish() {
     note "$@"
     publish
+}
+
+record() {
+    locked note_and_publish "$@"
+}
+
+begin_item() {
+    put "$1" LEFT 0 'was running when the script was ended'
+    send results.tsv
 }
 
 # Why a test failed, in a line, from its log.
@@ -72,6 +90,13 @@ reason() {
     {
         grep '^FAIL' "$1" || grep -E ':[0-9]+:|: error|^=+ .*ERROR' "$1" || tail -n 1 "$1"
     } | head -n 1 | cut -c 1-160 | tr '\t' ' '
+}
+
+keep_log() {
+    {
+        say "--- $2"
+        cat "$1"
+    } >>run.log
 }
 
 # run_item NAME SECONDS COMMAND...
@@ -82,15 +107,11 @@ run_item() {
     if test -n "$left" && test "$left" -lt "$seconds"; then
         seconds=$left cut=true
     fi
-    put "$name" LEFT 0 'was running when the script was ended'
-    send results.tsv
+    locked begin_item "$name"
     begin=$(clock) status=0
     within "$seconds" "$@" >"$log" 2>&1 </dev/null || status=$?
     took=$(($(clock) - begin))
-    {
-        say "--- $name: $*"
-        cat "$log"
-    } >>run.log
+    locked keep_log "$log" "$name: $*"
     skipped=$(sed -n 's/^skipped: //p' "$log" | tail -n 1)
     if test "$status" = 0 && grep -q 'Checks: 0,' "$log"; then
         echo 'FAIL: no test was run' >>"$log"
@@ -125,7 +146,7 @@ start() {
         run_one "$1" "$3"
     else
         case $(result_of "$1") in
-        '' | LEFT) note "$1" LEFT 0 "not started: needs $2 s, $left s left" ;;
+        '' | LEFT) locked note "$1" LEFT 0 "not started: needs $2 s, $left s left" ;;
         esac
     fi
 }
