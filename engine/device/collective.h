@@ -31,10 +31,12 @@ struct collective_request {
     struct replica *const *replicas;
     const char *const *names; /* these, and `ends`, for the group's life */
     enum sync_method method;
-    /* Of the buckets of the gradients: ascending; of each rank's so many are reduced, the last. */
+    /* Ends of the buckets, ascending, counted from the first gradient that is reduced: the last one
+     * is how many of each rank's gradients, at the end of its arena, are reduced. */
     const size_t *ends;
     int buckets;
-    double limit_s; /* a wait that takes longer fails */
+    bool during_pass; /* buckets are reduced while later ones are being computed; else after it */
+    double limit_s;   /* a wait that takes longer fails */
     /* A barrier of all ranks, with the run's own deadline; fails when the run is called off. */
     bool (*barrier)(void *context, int rank, struct error *err);
     bool (*called_off)(void *context); /* any thread, at once */
@@ -55,7 +57,7 @@ struct collective {
     bool (*make_id)(void *id, struct error *err);
     /* After every rank has left. */
     void (*destroy)(struct device_group *group);
-    /* "NCCL 2.28.9: all-reduce of 7 buckets during the backward pass" */
+    /* "NCCL 2.28.9: all-reduce, in 7 buckets during the backward pass" */
     void (*describe)(const struct device_group *group, char *buffer, size_t size);
     /*
      * reduce, finish and send_params only queue: buckets can be reduced while later ones are still

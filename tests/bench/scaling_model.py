@@ -8,9 +8,9 @@ backward pass completes them; a bucket's all-reduce begins when all devices have
 before is done; the update waits for the last. Two ways to drive the devices are compared: steps
 queued ahead of the devices, and three waits of the host in every step.
 
-Without --profile the operations are those of resnet18 as measured on one H200 (bf16, 1024 rows). With
-it, they are those of `dpartui show N --profile --json`, and --layers says what gradients each layer
-has, from `dpartui model NAME --json`.
+Without --profile the operations are those of resnet18 as measured on one H200 (bf16, 1024 rows).
+With it, they are those of `dpartui show N --profile --json`, and --layers says what gradients each
+layer has, from `dpartui model NAME --json`.
 """
 
 import argparse

@@ -126,7 +126,7 @@ choose_libraries() {
         cpu_words=oneDNN cpu=cpu openmp=-fopenmp extra="" libraries="$libraries -ldnnl"
         rm -f dnnl.h
     else
-        # What includes it where it is would not be found out there.
+        # So that a source that includes it without need fails on every machine.
         echo '#error "nothing here may need oneDNN"' >dnnl.h
     fi
 }

@@ -120,7 +120,6 @@ static void make_group(struct pipeline *pipeline, int number)
                                     .limit_s = ranks->rank[number].options.watch.limit_s};
 }
 
-/* Operations of two NCCL communicators on one GPU could block each other. */
 static bool devices_differ(const struct ranks *ranks)
 {
     const struct device_id *id = ranks->spec->devices.id;
@@ -131,29 +130,48 @@ static bool devices_differ(const struct ranks *ranks)
     return true;
 }
 
-/* All groups go one way, so that all ranks come to the barrier equally often. */
-bool pipeline_connect(struct pipeline *pipeline, int *tried, struct error *why, struct error *err)
+/* Operations of two communicators that wait for others on one GPU could block each other. */
+static void skip_communicators(const struct ranks *ranks, int *tried)
+{
+    const struct collective *const *list = ranks->rank[0].backend->collectives;
+    while (!devices_differ(ranks) && list && list[*tried] && list[*tried]->overlaps)
+        ++*tried;
+}
+
+/* For each stage by itself. *alike: all come to the same way. */
+static bool choose_for_stages(struct pipeline *pipeline, int *tried, bool *alike, struct error *why,
+                              struct error *err)
 {
     const struct sync_group *first = &pipeline->groups[0].group;
     const int from = *tried;
-    bool alike = devices_differ(pipeline->ranks);
-    if (pipeline->count == 1)
-        return true;
+    *alike = true;
     for (int i = 0; i < pipeline->stages; i++) {
         struct sync_group *group = &pipeline->groups[i].group;
         int next = from;
         sync_close(group);
         make_group(pipeline, i);
-        if (alike && !sync_choose(group, &next, why, err))
+        if (!sync_choose(group, &next, why, err))
             return false;
         *tried = next > *tried ? next : *tried;
-        alike =
-            alike && group->transport == first->transport && group->collective == first->collective;
+        *alike = *alike && group->transport == first->transport &&
+                 group->collective == first->collective;
     }
+    return true;
+}
+
+/* All groups go one way, so that all ranks come to the barrier equally often. */
+bool pipeline_connect(struct pipeline *pipeline, int *tried, struct error *why, struct error *err)
+{
+    bool alike;
+    if (pipeline->count == 1)
+        return true;
+    skip_communicators(pipeline->ranks, tried);
+    if (!choose_for_stages(pipeline, tried, &alike, why, err))
+        return false;
     for (int i = 0; !alike && i < pipeline->stages; i++) {
         struct sync_group *group = &pipeline->groups[i].group;
         sync_close(group);
-        if (!sync_choose_host(group, err))
+        if (!sync_choose_host(group, why->text, err))
             return false;
     }
     return true;

@@ -102,7 +102,7 @@ static void make_group(struct ranks *ranks)
 {
     const struct rank *first = &ranks->rank[ranks->first];
     const bool mixed = ranks->spec->strategy == STRATEGY_MIXED;
-    /* Who has all rows has nothing to keep equal, nor who has all parameters alone. */
+    /* Ranks that compute all rows, or have no parameter in common, have nothing to keep equal. */
     const bool alone =
         !strategy_divides_rows(ranks->spec->strategy) || (mixed && first->replica->replicated == 0);
     for (int i = 0; i < ranks->here; i++) {
@@ -117,13 +117,14 @@ static void make_group(struct ranks *ranks)
         .barrier = ranks->barrier,
         .method = ranks->spec->sync,
         .replicated = mixed ? first->replica->replicated : 0,
-        .bucket_ends = mixed ? &first->replica->replicated : first->bucket_ends,
+        .bucket_ends = mixed ? &ranks->group.replicated : first->bucket_ends,
         .bucket_count = mixed ? 1 : first->bucket_count,
         .limit_s = first->options.watch.limit_s,
         .link = ranks->link,
         .map = &ranks->map,
         .sync_bn = ranks->spec->sync_bn,
-        .squares = true,
+        .overlaps = !mixed && !ranks->spec->sync_bn,
+        .squares = !mixed,
     };
 }
 

@@ -131,13 +131,12 @@ static void separate_waiting(struct step_part *parts, int count)
 static bool finish_step(struct run *run, struct error *err)
 {
     const struct step step = *oldest_step(run);
-    struct step_part parts[SPEC_MAX_DEVICES];
+    struct step_part parts[SPEC_MAX_DEVICES] = {0};
     double loss = 0, joined = clock_seconds();
-    int i = 0;
-    do { /* there is a rank */
+    for (int i = 0; i < run->ranks.count; i++) {
         parts[i] = run->ranks.rank[i].parts[step.number % PASSES_QUEUED];
         loss += parts[i].result.loss_sum;
-    } while (++i < run->ranks.count);
+    }
     if ((run->ranks.queues && run->ranks.count > 1) || run->ranks.link)
         separate_waiting(parts, run->ranks.count);
     loss /= (double)step.rows;

@@ -73,6 +73,7 @@ static bool try_collective(struct sync_group *group, const struct collective *co
         .method = group->method,
         .ends = group->bucket_ends,
         .buckets = group->bucket_count,
+        .during_pass = group->overlaps,
         .limit_s = group->limit_s,
         .barrier = wait_for_all,
         .called_off = called_off,
@@ -190,7 +191,7 @@ static bool make_statistics(struct sync_group *group, struct error *err)
     return group->statistics || error_memory(err, "running statistics in host memory");
 }
 
-bool sync_choose_host(struct sync_group *group, struct error *err)
+bool sync_choose_host(struct sync_group *group, const char *why, struct error *err)
 {
     if (all_in_host_memory(group)) {
         choose_shared(group, summed(group));
@@ -199,7 +200,7 @@ bool sync_choose_host(struct sync_group *group, struct error *err)
     group->count = summed(group);
     if (!make_statistics(group, err))
         return false;
-    use_host(group, SYNC_STAGED, "");
+    use_host(group, SYNC_STAGED, why);
     return true;
 }
 

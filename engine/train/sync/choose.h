@@ -9,7 +9,7 @@
  * counts those that were tried. *why is why the last of them does not serve, if one was tried.
  */
 bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct error *err);
-/* Have the host sum, for ranks of one layout. */
-bool sync_choose_host(struct sync_group *group, struct error *err);
+/* Have the host sum, for ranks of one layout; why nothing faster does, or "". */
+bool sync_choose_host(struct sync_group *group, const char *why, struct error *err);
 /* Release what sync_choose made, when every rank has left. May be called again. */
 void sync_close(struct sync_group *group);

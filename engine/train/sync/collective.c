@@ -28,22 +28,19 @@ static bool add_squares(struct sync_group *group, int rank, enum pass_squares wh
 static bool add_own_squares(struct sync_group *group, int rank, int first, int end,
                             struct error *err)
 {
-    const size_t skipped = group->ends[rank].replica->count - group->count;
-    return add_squares(group, rank, PASS_OWN_SQUARES,
-                       skipped + (first > 0 ? group->bucket_ends[first - 1] : 0),
-                       skipped + (end > 0 ? group->bucket_ends[end - 1] : 0), err);
+    return add_squares(group, rank, PASS_OWN_SQUARES, first > 0 ? group->bucket_ends[first - 1] : 0,
+                       end > 0 ? group->bucket_ends[end - 1] : 0, err);
 }
 
 /* Where all ranks have the sums each takes a slice of them. */
 static bool add_sum_squares(struct sync_group *group, int rank, struct error *err)
 {
-    const size_t count = group->count, skipped = group->ends[rank].replica->count - count;
+    const size_t count = group->ends[rank].replica->count;
     const int slices = sync_world_size(group), slice = sync_world_rank(group, rank);
     if (group->method == SYNC_CENTRAL)
-        return slice != 0 ||
-               add_squares(group, rank, PASS_SUM_SQUARES, skipped, skipped + count, err);
-    return add_squares(group, rank, PASS_SUM_SQUARES, skipped + slice_begin(count, slice, slices),
-                       skipped + slice_begin(count, slice + 1, slices), err);
+        return slice != 0 || add_squares(group, rank, PASS_SUM_SQUARES, 0, count, err);
+    return add_squares(group, rank, PASS_SUM_SQUARES, slice_begin(count, slice, slices),
+                       slice_begin(count, slice + 1, slices), err);
 }
 
 bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct error *err)
@@ -73,7 +70,7 @@ static bool reduce_rest(struct sync_group *group, int rank, struct error *err)
            add_sum_squares(group, rank, err);
 }
 
-/* Wait for what was queued. */
+/* Where steps are not queued, their errors and times are those of the reduction, too. */
 static bool settle(const struct sync_group *group, int rank, struct error *err)
 {
     const struct collective *collective = group->collective;

@@ -54,11 +54,13 @@ struct sync_group {
     struct barrier *barrier;
     const int *parties; /* of the barrier: which one each rank is; NULL: of its own number */
     enum sync_method method;
-    size_t replicated; /* of each rank's parameters: the last, which all ranks have; 0: all */
+    /* How many parameters, at the end of each rank's arena, all ranks have; 0: all of them. */
+    size_t replicated;
     const size_t *bucket_ends; /* of their gradients, for transports that reduce by buckets */
     int bucket_count;
     double limit_s; /* for a wait inside a transport */
     bool sync_bn;   /* BatchNorms want sums over all devices in the middle of a pass */
+    bool overlaps;  /* gradients are reduced while others are being computed, where that can be */
     bool squares;   /* of gradients are wanted: sync_squares */
     /* The group is this host's part of a larger one; NULL: it is all there is. */
     struct host_link *link;
@@ -67,7 +69,7 @@ struct sync_group {
     /* Chosen. */
     enum sync_transport transport;
     const struct sync_algorithm *algorithm;
-    size_t count;  /* numbers that the host sums */
+    size_t count;  /* gradients of each rank that are summed: its last */
     float *params; /* stage of rank 0's parameters, and of running statistics */
     float *statistics;
     const struct collective *collective; /* SYNC_COLLECTIVE */

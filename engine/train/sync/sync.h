@@ -13,8 +13,9 @@ bool sync_before(struct sync_group *group, int rank, struct sync_times *times, s
 bool sync_after(struct sync_group *group, int rank, struct sync_times *times, struct error *err);
 
 /*
- * After a step that is done everywhere, of a group with `squares`: the squared norm of a rank's gradients before they were
- * summed, and the rank's part of that of the sum, which is the sum over all ranks of all hosts.
+ * After a step that is done everywhere, of a group with `squares`: the squared norm of a rank's
+ * gradients before they were summed, and the rank's part of that of the sum, which is the sum over
+ * all ranks of all hosts.
  */
 void sync_squares(const struct sync_group *group, int rank, double *own, double *sum);
 

@@ -100,9 +100,10 @@ static void nccl_describe(const struct device_group *group, char *buffer, size_t
         [SYNC_CENTRAL] = "parameters broadcast from device 0, gradients reduced there",
     };
     int buckets = group->request.buckets;
-    snprintf(buffer, size, "NCCL %d.%d.%d: %s, in %d bucket%s during the backward pass",
+    snprintf(buffer, size, "NCCL %d.%d.%d: %s, in %d bucket%s %s the backward pass",
              group->version / 10000, group->version / 100 % 100, group->version % 100,
-             methods[group->request.method], buckets, plural(buckets));
+             methods[group->request.method], buckets, plural(buckets),
+             group->request.during_pass ? "during" : "after");
 }
 
 static bool make_communicator(struct device_group *group, int rank, struct error *err)
@@ -234,7 +235,7 @@ static bool nccl_send_params(struct device_group *group, int rank, struct error 
 static bool nccl_settle(struct device_group *group, int rank, struct error *err)
 {
     const struct device *device = group->ends[rank].base.device;
-    return cuda_wait(device, device->stream, "what NCCL was asked for", err);
+    return cuda_wait(device, device->stream, "the reductions by NCCL", err);
 }
 
 static bool nccl_sum(struct device_group *group, int rank, const double *own, double *all,

@@ -81,7 +81,7 @@ static bool wait_for(const struct device *device, cudaStream_t stream, cudaEvent
         (void)cudaGetLastError();
     if (status == cudaErrorNotReady)
         return false;
-    /* What is aborted comes to its end, too, and its results are none. */
+    /* An aborted reduction ends, too, but its sums are invalid. */
     if (status == cudaSuccess && device->watch.check &&
         !device->watch.check(device->watch.context, err))
         return false;

@@ -174,7 +174,8 @@ static const struct {
     {REPLICAS "cuda:0-3", NULL, true, HOST},
     {MIXED "cuda:0-1", NULL, true, HOST},
 #endif
-    {REPLICAS "cuda:0,cuda:0,cuda:1,cuda:1", NULL, false, HOST},
+    {REPLICAS "cuda:0,cuda:0,cuda:1,cuda:1", NULL, false, PEERS},
+    {REPLICAS "cuda:0,cuda:0,cuda:1,cuda:1", NULL, true, HOST " (cuda:0 cannot read the memory of"},
     {MIXED "cuda:0,cuda:0", NULL, false, PEERS},
 };
 

@@ -45,8 +45,8 @@ static size_t numbers_of(const struct conv_bench *bench, enum conv_role role)
     return all < CONV_BENCH_NUMBERS ? all : CONV_BENCH_NUMBERS;
 }
 
-/* Numbers in [-1, 1) that the role's type can hold, in bf16 of 8 bits; four at a time, of which
- * there is room for. */
+/* Numbers in [-1, 1) that the role's type can hold, for bf16 multiples of 2^-7; four at a time, of
+ * which there is room for. */
 static void make_numbers(float *out, size_t count, enum conv_role role, enum cuda_type type)
 {
     const uint32_t key[2] = {0x636f6e76, (uint32_t)role};

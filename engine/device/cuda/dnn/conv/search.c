@@ -230,10 +230,11 @@ static bool try_all(struct search *search, struct conv_autotune *autotune, struc
 static void tell_doubt(const struct search *search)
 {
     char text[256], name[256];
-    error_set(&search->maker->cache_error, ERROR_FAILED,
-              "cuDNN gives inaccurate results for %s by all of its engines (%s); %s is used",
-              conv_request_text(search->request, text, sizeof text), search->fault,
-              dnn_choice_text(&search->best.choice, name, sizeof name));
+    error_set(
+        &search->maker->cache_error, ERROR_FAILED,
+        "no engine of cuDNN's was seen to compute %s accurately (last: %s); %s is used unchecked",
+        conv_request_text(search->request, text, sizeof text), search->fault,
+        dnn_choice_text(&search->best.choice, name, sizeof name));
 }
 
 /*
@@ -267,6 +268,8 @@ static bool find_way(struct search *search, struct error *err)
     struct conv_autotune *autotune = NULL;
     if (search->autotunes && !conv_autotune_open(search->maker, search->request, &autotune, err))
         return false;
+    if (search->autotunes && !autotune && is_fused(search->request))
+        return error_set(err, ERROR_FAILED, "the memory is too small to check it");
     const bool tried = try_all(search, autotune, err);
     const bool ok = tried && conclude(search, autotune, err);
     if (!ok && search->have)
@@ -326,9 +329,9 @@ bool conv_search(struct conv_maker *maker, const struct conv_request *request,
         .forbidden = forbidden_notes(request),
         .best.seconds = NAN,
     };
-    /* cuDNN 9.14 offers fused plans for an H200 that leave their results unwritten (TF32 with sums,
-     * 16 channels). */
     search.first = !maker->autotune || request->deterministic;
+    /* cuDNN 9.14 offers fused plans for an H200 that leave their results unwritten: TF32 with sums.
+     */
     search.autotunes = maker->handle && (!search.first || is_fused(request));
     search.remembers = maker->cache_path && maker->handle && !request->deterministic;
     char *key = key_of(maker, request);
