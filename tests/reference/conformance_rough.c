@@ -137,27 +137,26 @@ static struct excess compare(const struct trial *trial, enum plan_mode mode, dou
 void conform_rough(const struct trial_device *device, const struct trial *trial, double unit,
                    const char *what)
 {
-    enum { MODES = PLAN_EVAL + 1 };
-    struct outcome expected[MODES], got[MODES];
-    struct movement m[MODES];
-    struct excess excess[MODES];
+    struct outcome expected[PLAN_EVAL + 1], got[PLAN_EVAL + 1];
+    struct movement m[PLAN_EVAL + 1];
+    struct excess excess[PLAN_EVAL + 1];
     const bool large = trial->net->value_count > MANY;
     const uint32_t draws = large ? FEW : DRAWS;
-    for (enum plan_mode mode = PLAN_TRAIN; mode < MODES; mode++) {
+    for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
         movement_make(&m[mode], trial->net);
         trial_reference(trial, mode, &expected[mode]);
         trial_run(trial, device, mode, &got[mode]);
     }
     measure(trial, unit, 0, draws, expected, m);
-    for (enum plan_mode mode = PLAN_TRAIN; mode < MODES; mode++)
+    for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++)
         excess[mode] = compare(trial, mode, unit, &got[mode], &expected[mode], &m[mode]);
     if (!large && (excess[PLAN_TRAIN].any || excess[PLAN_EVAL].any))
         measure(trial, unit, draws, MORE * draws, expected, m);
-    for (enum plan_mode mode = PLAN_TRAIN; mode < MODES; mode++) {
+    for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
         excess[mode] = compare(trial, mode, unit, &got[mode], &expected[mode], &m[mode]);
         ck_assert_msg(!excess[mode].any, "%s: %s", what, excess[mode].text);
     }
-    for (enum plan_mode mode = PLAN_TRAIN; mode < MODES; mode++) {
+    for (enum plan_mode mode = PLAN_TRAIN; mode <= PLAN_EVAL; mode++) {
         movement_free(&m[mode]);
         outcome_free(&got[mode]);
         outcome_free(&expected[mode]);
