@@ -26,8 +26,8 @@ void conv_autotune_close(struct conv_autotune *autotune);
  * start of a single short kernel would take longer than the kernel. NAN: the plan does not run,
  * cannot be captured, computes something else (then *wrong tells what, until the next call; else
  * NULL), or its workspace is too large for the memory. A plan that one run shows to take more than
- * twice `best` (INFINITY: none yet) is not timed further. False: ERROR_FAILED, the device itself is
- * in trouble.
+ * twice `best` (INFINITY: none yet; -INFINITY: only results matter) is not timed further. False:
+ * ERROR_FAILED, the device itself is in trouble.
  */
 bool conv_autotune_time(struct conv_autotune *autotune, const struct dnn_plan *plan, double best,
                         double *seconds, const char **wrong);

@@ -173,7 +173,9 @@ static bool try_candidate(struct search *search, struct conv_autotune *autotune,
     const double best = isnan(search->best.seconds) ? INFINITY : search->best.seconds;
     if (!make_way(search, choice, candidates[i].notes & DNN_NOTE_COMPILED, &way, &loaded, err))
         return true; /* err: in case that none can be */
-    const bool ok = !autotune || conv_autotune_time(autotune, &way, best, &seconds, &wrong);
+    const bool ok =
+        !autotune ||
+        conv_autotune_time(autotune, &way, search->first ? -INFINITY : best, &seconds, &wrong);
     search->seconds[i] = seconds;
     if (wrong)
         snprintf(search->fault, sizeof search->fault, "%s", wrong);
