@@ -43,7 +43,7 @@ parity-f32        60 1800  20 steps against PyTorch's stored results, f32
 parity-tf32       60 1800  the same, TF32
 nvml              10  120  NVML's figures against nvidia-smi's
 memcheck          90 1800  compute-sanitizer memcheck on the backend's kernels in some steps
-racecheck         60 1800  compute-sanitizer racecheck on the same
+racecheck        120 1800  compute-sanitizer racecheck on the same
 initcheck         20 1800  compute-sanitizer initcheck on the kernels' own tests
 synccheck         60 1800  compute-sanitizer synccheck on the backend's kernels in some steps
 END
@@ -106,7 +106,7 @@ sanitizer() {
         "$tool" --help 2>&1 | grep -q -e '--kernel-name ' || filter=--kernel-regex
         SANITIZER="$SANITIZER $(own_kernels $filter)"
         run_item "$1" "$2" sh "$here/sanitize.sh" ./gpu-train train --model resnet18 \
-            --data glyphs --train-rows 20 --test-rows 8 --batch 8 --epochs 1 --devices cuda:0 \
+            --data glyphs --train-rows 40 --test-rows 16 --batch 16 --epochs 1 --devices cuda:0 \
             --dtype bf16
     fi
     unset SANITIZER CK_FORK

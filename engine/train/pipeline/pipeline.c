@@ -134,7 +134,9 @@ static bool devices_differ(const struct ranks *ranks)
 static void skip_communicators(const struct ranks *ranks, int *tried)
 {
     const struct collective *const *list = ranks->rank[0].backend->collectives;
-    while (!devices_differ(ranks) && list && list[*tried] && list[*tried]->overlaps)
+    if (!list || devices_differ(ranks))
+        return;
+    while (list[*tried] && list[*tried]->overlaps)
         ++*tried;
 }
 

@@ -3,4 +3,4 @@
 
 #include "engine/device/collective.h"
 
-extern const struct collective nccl_collective; /* by NCCL, during the backward pass */
+extern const struct collective nccl_collective; /* by NCCL, which can overlap a backward pass */

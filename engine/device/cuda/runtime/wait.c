@@ -82,11 +82,9 @@ static bool wait_for(const struct device *device, cudaStream_t stream, cudaEvent
     if (status == cudaErrorNotReady)
         return false;
     /* An aborted reduction ends, too, but its sums are invalid. */
-    if (status == cudaSuccess && device->watch.check &&
-        !device->watch.check(device->watch.context, err))
-        return false;
-    return status == cudaSuccess ||
-           error_set(err, ERROR_FAILED,
+    if (status == cudaSuccess)
+        return !device->watch.check || device->watch.check(device->watch.context, err);
+    return error_set(err, ERROR_FAILED,
                      "%s (%s): %s: %s (%s); see dmesg, and restart the engine (dpartui engine "
                      "stop) before it uses this GPU again",
                      device->name, device->model, what, cudaGetErrorString(status),

@@ -86,6 +86,16 @@ START_TEST(they_equal_one_device)
 }
 END_TEST
 
+static void check_equal(const char *model, const char *settings, const char *others,
+                        double tolerance)
+{
+    struct outcome expected = train(model, settings), got = train(model, others);
+    check_close(&expected, &got, tolerance, others);
+    check_machine();
+    outcome_free(&expected);
+    outcome_free(&got);
+}
+
 /* Running statistics too are those of stages that are CPU devices. */
 START_TEST(micro_batches_normalise_as_on_cpus)
 {
@@ -93,11 +103,7 @@ START_TEST(micro_batches_normalise_as_on_cpus)
     char *cpus = format(BATCHES "strategy=pipeline micro-batches=3 devices=cpu:0-3 %s", more[_i]);
     char *gpus = format(BATCHES "strategy=pipeline micro-batches=3 devices=cuda:0-3 %s", more[_i]);
     machine(false);
-    struct outcome expected = train("normalised", cpus), got = train("normalised", gpus);
-    check_close(&expected, &got, TOLERANCE, gpus);
-    check_machine();
-    outcome_free(&expected);
-    outcome_free(&got);
+    check_equal("normalised", cpus, gpus, TOLERANCE);
     free(cpus);
     free(gpus);
 }
@@ -109,12 +115,7 @@ START_TEST(slices_normalise_as_one_device)
     static const char *const slices[] = {"strategy=tensor", "strategy=mixed sync-bn=yes"};
     char *settings = format(BATCHES "%s devices=cuda:0-2", slices[_i]);
     machine(false);
-    struct outcome expected = train("normalised", BATCHES "devices=cpu:0");
-    struct outcome got = train("normalised", settings);
-    check_close(&expected, &got, TOLERANCE, settings);
-    check_machine();
-    outcome_free(&expected);
-    outcome_free(&got);
+    check_equal("normalised", BATCHES "devices=cpu:0", settings, TOLERANCE);
     free(settings);
 }
 END_TEST
@@ -181,29 +182,26 @@ static const struct {
 
 enum { CARRIERS = sizeof carriers / sizeof *carriers };
 
+static void carrier_machine(int carrier)
+{
+    machine(carriers[carrier].no_peer_access);
+    if (carriers[carrier].refused)
+        simgpu_fail_call(carriers[carrier].refused, 1, NCCL_ERROR);
+}
+
 START_TEST(gradients_are_carried_by_what_there_is)
 {
-    struct outcome expected = train("plain", BATCHES "devices=cpu:0");
-    const char *settings = carriers[_i].settings;
-    char *all = format(BATCHES "%s", settings);
     const char *how = carriers[_i].how;
-    /* The first run may still choose convolutions. */
-    for (int i = 0; i < 2; i++) {
-        machine(carriers[_i].no_peer_access);
-        if (carriers[_i].refused)
-            simgpu_fail_call(carriers[_i].refused, 1, NCCL_ERROR);
-        ck_assert_msg(run_with(settings, 0), "%s", rec.err.text);
-        const char *said = recorder_string(recorder_event(&rec, "run", 0), "sync_algorithm");
-        ck_assert_msg(strncmp(said, how, strlen(how)) == 0, "%s", said);
-        recorder_free(&rec);
-        check_machine();
-    }
-    struct outcome got = train("plain", all);
-    check_close(&expected, &got, TOLERANCE, settings);
+    carrier_machine(_i);
+    ck_assert_msg(run_with(carriers[_i].settings, 0), "%s", rec.err.text);
+    const char *said = recorder_string(recorder_event(&rec, "run", 0), "sync_algorithm");
+    ck_assert_msg(strncmp(said, how, strlen(how)) == 0, "%s", said);
+    recorder_free(&rec);
     check_machine();
-    outcome_free(&got);
-    outcome_free(&expected);
-    free(all);
+    char *settings = format(BATCHES "%s", carriers[_i].settings);
+    carrier_machine(_i);
+    check_equal("plain", BATCHES "devices=cpu:0", settings, TOLERANCE);
+    free(settings);
 }
 END_TEST
 
@@ -286,12 +284,8 @@ START_TEST(rounded_numbers_come_near)
     char *settings =
         format(BATCHES "dtype=bf16 deterministic=yes devices=cuda:0-1 strategy=%s", all[_i]);
     machine(false);
-    struct outcome one = train("plain", BATCHES "dtype=bf16 deterministic=yes devices=cuda:0");
-    struct outcome got = train("plain", settings);
-    check_close(&one, &got, ROUGH_TOLERANCE, settings);
-    check_machine();
-    outcome_free(&one);
-    outcome_free(&got);
+    check_equal("plain", BATCHES "dtype=bf16 deterministic=yes devices=cuda:0", settings,
+                ROUGH_TOLERANCE);
     free(settings);
 }
 END_TEST

@@ -9,7 +9,7 @@
 #include "engine/device/cuda/dnn/conv/reference.h"
 
 /* Products on the host for all elements of a check: some milliseconds. */
-#define PRODUCTS ((size_t)1 << 21)
+#define PRODUCTS ((size_t)1 << 22)
 #define AT_LEAST 4
 
 static size_t products_of_element(const struct conv_request *r)
