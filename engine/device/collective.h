@@ -41,6 +41,7 @@ struct collective_request {
     bool (*barrier)(void *context, int rank, struct error *err);
     bool (*called_off)(void *context); /* any thread, at once */
     void *context;
+    bool gathers; /* gather and scatter are used, too */
     const struct collective_world
         *world; /* lent for `create` only. NULL: the devices above are all */
 };
@@ -95,6 +96,16 @@ struct collective {
      */
     bool (*sum)(struct device_group *group, int rank, const double *own, double *all, size_t count,
                 struct error *err);
+    /*
+     * Likewise, in memory of each device's own for a part of every rank, in their order: gather:
+     * all parts, `bytes` each, of which every rank has made its own there. scatter: in a rank's own
+     * part, of `count` numbers, the sum of what all ranks have there; what the others then hold is
+     * not defined. NULL: cannot be done.
+     */
+    bool (*gather)(struct device_group *group, int rank, void *parts, size_t bytes,
+                   struct error *err);
+    bool (*scatter)(struct device_group *group, int rank, void *parts, size_t count,
+                    enum number_type type, struct error *err);
     /* Of a world, with `overlaps`: for how long the reductions of the oldest step that was not
      * asked for yet, and is over, were under way, in seconds. NULL: not known. */
     double (*summed_s)(struct device_group *group, int rank);

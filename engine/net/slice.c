@@ -30,8 +30,7 @@ struct slicing {
     struct net_slice *out;
 };
 
-/* The first channel of slice `index`, of `count`; of the one after the last their number. */
-static int first_channel(int channels, int index, int count)
+int net_slice_first(int channels, int index, int count)
 {
     const long blocks = (channels + BLOCK - 1) / BLOCK;
     if (channels < BLOCK * count)
@@ -42,12 +41,12 @@ static int first_channel(int channels, int index, int count)
 
 static int own_first(const struct slicing *s, int channels)
 {
-    return first_channel(channels, s->index, s->count);
+    return net_slice_first(channels, s->index, s->count);
 }
 
 static int own_count(const struct slicing *s, int channels)
 {
-    return first_channel(channels, s->index + 1, s->count) - own_first(s, channels);
+    return net_slice_first(channels, s->index + 1, s->count) - own_first(s, channels);
 }
 
 static bool refuse(const struct slicing *s, const struct net_op *op, const char *why,
@@ -109,7 +108,7 @@ static bool gather(struct slicing *s, int tensor, int *whole, struct error *err)
 static bool groups_fit(const struct slicing *s, int channels, int groups)
 {
     for (int i = 0; i < s->count; i++)
-        if (first_channel(channels, i, s->count) % (channels / groups) != 0)
+        if (net_slice_first(channels, i, s->count) % (channels / groups) != 0)
             return false;
     return true;
 }
@@ -125,8 +124,8 @@ static bool slice_groups(struct slicing *s, struct net_op *op, int tensor, int *
     if (!t->divided)
         return refuse(s, op, "reads groups of what every device has whole", err);
     for (int i = 0; i < s->count; i++)
-        if (first_channel(channels, i, s->count) / in_group !=
-            first_channel(outputs, i, s->count) / out_group)
+        if (net_slice_first(channels, i, s->count) / in_group !=
+            net_slice_first(outputs, i, s->count) / out_group)
             return refuse(s, op, "has groups that differ from the devices' channels", err);
     if (!groups_fit(s, channels, op->groups) || !groups_fit(s, outputs, op->groups))
         return refuse(s, op, "has groups that would be cut", err);

@@ -38,6 +38,10 @@ bool net_slice_make(const struct net *net, enum net_division division, int index
                     struct net_slice *out, struct error *err);
 void net_slice_free(struct net_slice *slice);
 
+/* The first of `channels` that slice `index` of `count` has; of the one after the last how many
+ * there are. */
+int net_slice_first(int channels, int index, int count);
+
 /* The slice's part of canonical numbers of the whole network, and back into its place there; of
  * what is replicated the first slice puts it back. */
 void net_slice_take(const struct net_slice *slice, const float *whole, float *own);

@@ -246,12 +246,38 @@ static bool sum_step(struct rank *rank)
     return true;
 }
 
+/* What each rank has made of a layer comes to all; of the gradients each gets the sum of its own.
+ */
+static bool gather_step(struct rank *rank)
+{
+    enum { PART = NUMBERS / RANKS };
+    float *parts = rank->replica.base.grads, *own = rank->host + rank->number * PART;
+    for (int i = 0; i < NUMBERS; i++)
+        rank->host[i] = (float)(i % 1000 + 1000 * rank->number);
+    if (!copied(rank, parts, rank->host, NUMBERS * sizeof *parts) ||
+        !nccl_collective.gather(rank->group, 0, parts, PART * sizeof *parts, &rank->err) ||
+        !copied(rank, rank->host, parts, NUMBERS * sizeof *parts))
+        return false;
+    for (int i = 0; i < NUMBERS; i++)
+        if (rank->host[i] != (float)(i % 1000 + i / PART * 1000))
+            return error_set(&rank->err, ERROR_FAILED, "gathered number %d is %g", i,
+                             (double)rank->host[i]);
+    if (!nccl_collective.scatter(rank->group, 0, parts, PART, TYPE_F32, &rank->err) ||
+        !copied(rank, rank->host, parts, NUMBERS * sizeof *parts))
+        return false;
+    for (int i = 0; i < PART; i++)
+        if (own[i] != (float)(RANKS * ((rank->number * PART + i) % 1000 + 1000 * rank->number)))
+            return error_set(&rank->err, ERROR_FAILED, "scattered number %d is %g", i,
+                             (double)own[i]);
+    return true;
+}
+
 static void *run_rank(void *context)
 {
     struct rank *rank = context;
     rank->ok = open_rank(rank) && make_group(rank);
     for (int step = 0; rank->ok && step < STEPS && (step == 0 || !rank->leaves_early); step++)
-        rank->ok = reduce_step(rank, step) && sum_step(rank);
+        rank->ok = reduce_step(rank, step) && sum_step(rank) && gather_step(rank);
     rank->ok = rank->ok && (rank->leaves_early || send_step(rank));
     if (rank->leaves_early)
         rank->ok = false;

@@ -114,12 +114,15 @@ static void *work(void *context)
     const bool divided = group->division == NET_DIVIDE_LINEAR && group->count > 1;
     const int before = divided ? rows * worker->index / group->count : 0;
     const int end = divided ? rows * (worker->index + 1) / group->count : rows;
-    const struct plan_request request = {
-        .mode = group->mode,
-        .rows = end - before,
-        .rows_before = before,
-        .global_rows = divided ? rows : 0,
-        .exchange = {group->count, shared_values, wait_for_all, worker}};
+    const struct plan_request request = {.mode = group->mode,
+                                         .rows = end - before,
+                                         .rows_before = before,
+                                         .global_rows = divided ? rows : 0,
+                                         .exchange = {.count = group->count,
+                                                      .index = worker->index,
+                                                      .values = shared_values,
+                                                      .wait = wait_for_all,
+                                                      .context = worker}};
     struct rig rig;
     struct outcome out;
     own.net = worker->slice.net;

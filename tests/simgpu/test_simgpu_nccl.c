@@ -20,14 +20,14 @@ static void fresh_machine(void)
     simgpu_reset(NULL);
 }
 
-enum { RANKS = 3, COUNT = 1000 };
+enum { RANKS = 3, COUNT = 999, PART = COUNT / RANKS };
 
 struct rank {
     const struct nccl_api *api;
     ncclUniqueId id;
     int number;
     bool skip; /* takes no part in the last operation */
-    float all, reduced, spread;
+    float all, reduced, spread, scattered, gathered[RANKS];
     int last; /* status of the stream after the last operation */
 };
 
@@ -66,6 +66,17 @@ static void *run_rank(void *context)
     must(r->api->Reduce(data, result, COUNT, ncclFloat32, ncclSum, 1, comm, stream));
     finish(stream);
     r->reduced = first_of(result);
+    must(r->api->ReduceScatter(data, data + r->number * PART, PART, ncclFloat32, ncclSum, comm,
+                               stream));
+    finish(stream);
+    r->scattered = first_of(data + r->number * PART);
+    must(cudaMemcpy(result, numbers, sizeof numbers, cudaMemcpyHostToDevice));
+    must(r->api->AllGather(result + r->number * PART, result, PART * sizeof(float), ncclInt8, comm,
+                           stream));
+    finish(stream);
+    for (int i = 0; i < RANKS; i++)
+        r->gathered[i] = first_of(result + i * PART);
+    must(cudaMemcpy(data, numbers, sizeof numbers, cudaMemcpyHostToDevice));
     must(r->api->Broadcast(data, data, COUNT, ncclFloat32, 2, comm, stream));
     finish(stream);
     r->spread = first_of(data);
@@ -104,6 +115,9 @@ START_TEST(test_nccl_between_threads)
         ck_assert_float_eq(ranks[i].all, 6.0f);
         ck_assert_float_eq(ranks[i].reduced, 6.0f); /* on others than the root as it was */
         ck_assert_float_eq(ranks[i].spread, 3.0f);
+        ck_assert_float_eq(ranks[i].scattered, 6.0f);
+        for (int k = 0; k < RANKS; k++)
+            ck_assert_float_eq(ranks[i].gathered[k], (float)(k + 1));
         ck_assert_int_eq(ranks[i].last, i == 2 ? cudaSuccess : cudaErrorNotReady);
     }
     ck_assert_msg(simgpu_faults() == 0, "%s", simgpu_first_fault());

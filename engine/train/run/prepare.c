@@ -13,6 +13,7 @@
 #include "engine/train/step/rank.h"
 #include "engine/train/sync/across.h"
 #include "engine/train/sync/choose.h"
+#include "engine/train/sync/collective.h"
 #include "engine/train/tensor/tensor.h"
 #include "engine/weights/file.h"
 #include "engine/weights/normalization.h"
@@ -111,14 +112,18 @@ static void make_group(struct ranks *ranks)
             .backend = rank->backend, .device = rank->device, .replica = rank->replica};
     }
     ranks->group = (struct sync_group){
-        .size = alone ? 1 : ranks->here,
+        .size = ranks->here,
         .ends = ranks->ends,
         .names = ranks->names + ranks->first,
         .barrier = ranks->barrier,
         .method = ranks->spec->sync,
+        .alone = alone,
+        .gathers = ranks->tensor != NULL,
         .replicated = mixed ? first->replica->replicated : 0,
         .bucket_ends = mixed ? &ranks->group.replicated : first->bucket_ends,
-        .bucket_count = mixed ? 1 : first->bucket_count,
+        .bucket_count = alone   ? 0
+                        : mixed ? 1
+                                : first->bucket_count,
         .limit_s = first->options.watch.limit_s,
         .link = ranks->link,
         .map = &ranks->map,
@@ -190,7 +195,8 @@ static bool connect(struct run *run, struct error *err)
     while (!joined) {
         if (!choose_sync(&run->ranks, &tried, &reason, err))
             return false;
-        if (!sync_is_needed(run->ranks.rank[run->ranks.first].group))
+        const struct sync_group *group = run->ranks.rank[run->ranks.first].group;
+        if (!sync_is_needed(group) && !sync_gathers(group))
             return true;
         if (!join(run, &joined, &reason)) {
             *err = reason;

@@ -15,7 +15,7 @@ static bool one_layout(const struct sync_group *group)
     for (int i = 1; i < group->size; i++) {
         const struct sync_end *end = &group->ends[i];
         if (end->backend->kind != first->backend->kind ||
-            (group->replicated == 0 &&
+            (group->replicated == 0 && !group->alone &&
              (end->replica->count != first->replica->count ||
               end->replica->statistics_count != first->replica->statistics_count)))
             return false;
@@ -26,7 +26,9 @@ static bool one_layout(const struct sync_group *group)
 /* Gradients that are summed. */
 static size_t summed(const struct sync_group *group)
 {
-    return group->replicated > 0 ? group->replicated : group->ends[0].replica->count;
+    return group->alone            ? 0
+           : group->replicated > 0 ? group->replicated
+                                   : group->ends[0].replica->count;
 }
 
 static bool can_be_read(const struct sync_group *group)
@@ -74,6 +76,7 @@ static bool try_collective(struct sync_group *group, const struct collective *co
         .ends = group->bucket_ends,
         .buckets = group->bucket_count,
         .during_pass = group->overlaps,
+        .gathers = group->gathers,
         .limit_s = group->limit_s,
         .barrier = wait_for_all,
         .called_off = called_off,
@@ -90,9 +93,11 @@ static bool try_collective(struct sync_group *group, const struct collective *co
 static bool find_collective(struct sync_group *group, int *skip, struct error *why)
 {
     const struct collective *const *list = group->ends[0].backend->collectives;
-    while (list && list[*skip])
-        if (try_collective(group, list[(*skip)++], NULL, why))
+    while (list && list[*skip]) {
+        const struct collective *next = list[(*skip)++];
+        if ((next->gather || !group->alone) && try_collective(group, next, NULL, why))
             return true;
+    }
     return false;
 }
 
@@ -232,7 +237,9 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
     if (group->link)
         return choose_across(group, skip, why, err);
     group->count = summed(group);
-    if (group->size == 1 || (alike && host)) {
+    if (group->alone && group->size > 1 && alike && !host && find_collective(group, skip, why))
+        return use_collective(group);
+    if (group->alone || group->size == 1 || (alike && host)) {
         choose_shared(group, group->count);
         return true;
     }

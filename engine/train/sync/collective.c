@@ -105,6 +105,23 @@ bool sync_queue_allreduce(struct sync_group *group, int rank, const double *own,
            group->collective->sum(group->device_group, rank, own, all, count, err);
 }
 
+bool sync_gathers(const struct sync_group *group)
+{
+    return group->gathers && group->transport == SYNC_COLLECTIVE && group->collective->gather;
+}
+
+bool sync_queue_gather(struct sync_group *group, int rank, void *parts, size_t bytes,
+                       struct error *err)
+{
+    return group->collective->gather(group->device_group, rank, parts, bytes, err);
+}
+
+bool sync_queue_scatter(struct sync_group *group, int rank, void *parts, size_t count,
+                        enum number_type type, struct error *err)
+{
+    return group->collective->scatter(group->device_group, rank, parts, count, type, err);
+}
+
 double sync_summed_s(const struct sync_group *group, int rank)
 {
     return group->transport == SYNC_COLLECTIVE && group->link && group->collective->summed_s

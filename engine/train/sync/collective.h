@@ -22,6 +22,14 @@ bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct er
 bool sync_queue_allreduce(struct sync_group *group, int rank, const double *own, double *all,
                           size_t count, bool *queued, struct error *err);
 
+/* Are values of passes gathered by the collective? By the next two, which all ranks call in one
+ * order; as those of struct collective. */
+bool sync_gathers(const struct sync_group *group);
+bool sync_queue_gather(struct sync_group *group, int rank, void *parts, size_t bytes,
+                       struct error *err);
+bool sync_queue_scatter(struct sync_group *group, int rank, void *parts, size_t count,
+                        enum number_type type, struct error *err);
+
 /* Of the oldest step that was not asked for yet, and is over: for how long its gradients were
  * summed over hosts by the devices themselves, also beside other work, in seconds. */
 double sync_summed_s(const struct sync_group *group, int rank);

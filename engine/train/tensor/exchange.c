@@ -8,6 +8,7 @@
 
 #include "engine/train/split/shares.h"
 #include "engine/train/sync/barrier.h"
+#include "engine/train/sync/collective.h"
 
 /* Scattered over small pages, large values take longer to read and write. */
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -118,13 +119,44 @@ static bool wait_for_all(void *context, const void *own, const void *const **all
     return ok;
 }
 
+static bool has_collective(void *context)
+{
+    return sync_gathers(((const struct rank_end *)context)->rank->group);
+}
+
+/* A pass that runs for the first time loads code and allocates, which may wait for GPUs that are
+ * idle: before any of them waits for others all must have done so. */
+static bool meet_if_first(const struct rank_end *end, struct error *err)
+{
+    return end->rank->gathers_warm || wait_for_all((void *)(uintptr_t)end, NULL, NULL, err);
+}
+
+static bool gather(void *context, void *parts, size_t bytes, struct error *err)
+{
+    const struct rank_end *end = context;
+    return meet_if_first(end, err) &&
+           sync_queue_gather(end->rank->group, end->rank->group_number, parts, bytes, err);
+}
+
+static bool scatter(void *context, void *parts, size_t count, enum number_type type,
+                    struct error *err)
+{
+    const struct rank_end *end = context;
+    return meet_if_first(end, err) &&
+           sync_queue_scatter(end->rank->group, end->rank->group_number, parts, count, type, err);
+}
+
 struct device_exchange exchange_of(struct exchange *exchange, struct rank *rank)
 {
     struct rank_end *end = &exchange->ends[rank->index];
     *end = (struct rank_end){exchange, rank};
     return (struct device_exchange){.count = exchange->ranks->count,
+                                    .index = rank->index,
                                     .values = give_values,
                                     .wait = wait_for_all,
+                                    .collective = has_collective,
+                                    .gather = gather,
+                                    .scatter = scatter,
                                     .context = end};
 }
 

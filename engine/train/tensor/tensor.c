@@ -10,6 +10,7 @@
 #include "engine/train/step/plans.h"
 #include "engine/train/step/rank.h"
 #include "engine/train/sync/barrier.h"
+#include "engine/train/sync/collective.h"
 #include "engine/train/sync/transport.h"
 #include "engine/train/tensor/exchange.h"
 
@@ -86,6 +87,14 @@ static bool slice_change_shares(void *context, int index, struct error *err)
     return plan(&((struct ranks *)context)->rank[index], err);
 }
 
+static bool run_pass(struct rank *rank, struct rank_pass *pass, const struct batch *batch,
+                     struct batch_result *result, struct error *err)
+{
+    rank->gathers_warm = pass->warm;
+    pass->warm = true;
+    return rank->backend->plan_run(rank->device, pass->plan, batch, result, err);
+}
+
 /* Forward and backward pass; every rank has the loss of all rows, and the first counts it. */
 static bool compute(struct rank *rank, struct error *err)
 {
@@ -96,7 +105,7 @@ static bool compute(struct rank *rank, struct error *err)
     struct batch batch = rank_batch(rank, pass->before, pass->rows);
     const double begin = ranks->clock();
     batch.global = pass->global_rows > 0 ? &global : NULL;
-    bool ok = rank->backend->plan_run(rank->device, pass->plan, &batch, &result, err);
+    bool ok = run_pass(rank, pass, &batch, &result, err);
     rank->times.pass_s = ranks->clock() - begin - rank->times.wait_s;
     if (rank->index == 0)
         rank->result = result;
@@ -169,7 +178,7 @@ static bool evaluate_batch(struct rank *rank, long begin, int *rows, struct batc
 {
     const struct ranks *ranks = rank->ranks;
     const long left = ranks->work->evaluated->rows - begin;
-    const struct rank_pass *pass = &rank->eval[PASS_FULL];
+    struct rank_pass *pass = &rank->eval[PASS_FULL];
     *rows = pass->global_rows > 0 ? pass->global_rows : pass->rows;
     if (left < *rows) {
         pass = &rank->eval[PASS_SHORT];
@@ -178,7 +187,7 @@ static bool evaluate_batch(struct rank *rank, long begin, int *rows, struct batc
     const struct batch global = batch_from(ranks, begin, *rows, *rows);
     struct batch batch = batch_from(ranks, begin + pass->before, pass->rows, *rows);
     batch.global = pass->global_rows > 0 ? &global : NULL;
-    return rank->backend->plan_run(rank->device, pass->plan, &batch, result, err);
+    return run_pass(rank, pass, &batch, result, err);
 }
 
 static bool evaluate(struct rank *rank, struct error *err)
@@ -219,15 +228,17 @@ static double step_bytes(const struct ranks *ranks)
 {
     const struct rank_pass *pass = &ranks->rank[0].train[PASS_FULL];
     const int rows = pass->global_rows > 0 ? pass->global_rows : pass->rows;
-    const size_t summed = ranks->group.size > 1 ? ranks->group.count : 0;
+    const size_t summed = sync_is_needed(&ranks->group) ? ranks->group.count : 0;
     return (ranks->count - 1) * (double)rows * ranks->tensor->slice[0].gather_bytes +
            (double)summed * sizeof(float);
 }
 
 static const char *how(const struct ranks *ranks)
 {
-    return ranks->group.size > 1 ? ranks->group.description
-                                 : "none: each device has parameters of its own";
+    const struct sync_group *group = &ranks->group;
+    return sync_is_needed(group) || sync_gathers(group)
+               ? group->description
+               : "none: each device has parameters of its own";
 }
 
 const struct strategy_tasks strategy_tensor = {.prepare = slice_prepare,

@@ -58,7 +58,7 @@ ncclResult_t start(const char *function, ncclComm_t handle, const collective &wa
         return nccl_say(static_cast<ncclResult_t>(failure), "made to fail");
     auto comm = lib_find(handle);
     if (!comm || nccl_type_size(wanted.type) == 0)
-        return nccl_say(ncclInvalidArgument, "no communicator, or a type that is not f32 or f64");
+        return nccl_say(ncclInvalidArgument, "no communicator, or a type that is not known");
     hang(function, held, [=] { return comm->aborted; });
     if (comm->aborted)
         return nccl_say(ncclInvalidUsage, "the communicator was aborted");
@@ -303,6 +303,21 @@ ncclResult_t ncclReduce(const void *send, void *receive, size_t count, ncclDataT
     if (op != ncclSum)
         return nccl_say(ncclInvalidArgument, "the simulator only adds");
     return start("ncclReduce", comm, {REDUCE, count, type, root, {}}, send, receive, stream);
+}
+
+ncclResult_t ncclAllGather(const void *send, void *receive, size_t count, ncclDataType_t type,
+                           ncclComm_t comm, cudaStream_t stream)
+{
+    return start("ncclAllGather", comm, {ALL_GATHER, count, type, 0, {}}, send, receive, stream);
+}
+
+ncclResult_t ncclReduceScatter(const void *send, void *receive, size_t count, ncclDataType_t type,
+                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
+{
+    if (op != ncclSum || type == ncclInt8)
+        return nccl_say(ncclInvalidArgument, "the simulator only adds, and no integers");
+    return start("ncclReduceScatter", comm, {REDUCE_SCATTER, count, type, 0, {}}, send, receive,
+                 stream);
 }
 
 ncclResult_t ncclBroadcast(const void *send, void *receive, size_t count, ncclDataType_t type,

@@ -17,7 +17,7 @@
 namespace simgpu
 {
 
-enum collective_kind { ALL_REDUCE, REDUCE, BROADCAST };
+enum collective_kind { ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER };
 
 /* One rank's part of a collective operation. */
 struct part {
@@ -30,7 +30,7 @@ struct part {
 
 struct collective {
     collective_kind kind;
-    size_t count;
+    size_t count; /* numbers; of ALL_GATHER and REDUCE_SCATTER those of each rank */
     ncclDataType_t type;
     int root;
     std::vector<part> parts;
@@ -54,11 +54,26 @@ ncclResult_t nccl_say(ncclResult_t result, const char *text);
 
 inline size_t nccl_type_size(ncclDataType_t type)
 {
-    return type == ncclFloat32 ? 4 : type == ncclFloat64 ? 8 : 0;
+    switch (type) {
+    case ncclInt8:
+        return 1;
+    case ncclBfloat16:
+        return 2;
+    case ncclFloat32:
+        return 4;
+    case ncclFloat64:
+        return 8;
+    default:
+        return 0;
+    }
 }
 
-/* nccl_collective.cpp: what the parts of an operation come to. */
-std::vector<char> nccl_result(const collective &c);
+/* Bytes that a rank gives, and those that it gets; 0: none. */
+size_t nccl_sent(const collective &c, size_t rank);
+size_t nccl_received(const collective &c, size_t rank);
+
+/* nccl_collective.cpp: what the parts of an operation come to for a rank that gets any of it. */
+std::vector<char> nccl_result(const collective &c, size_t rank);
 
 /* nccl_collective.cpp: put one rank's part of its next operation into its stream. */
 ncclResult_t nccl_queue(const std::shared_ptr<ncclComm> &comm, const collective &wanted,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <cstring>
-
 #include "tests/simgpu/libraries/nccl_process.hpp"
+#include "tests/simgpu/numbers.hpp"
 
 /* How a collective operation of NCCL takes place. */
 
@@ -9,38 +8,76 @@ using namespace simgpu;
 
 namespace
 {
-template <typename T> void sum_parts(const collective &c, std::vector<T> *out)
+float widen(uint16_t number)
 {
-    for (const part &p : c.parts)
-        for (size_t i = 0; i < c.count; i++)
-            (*out)[i] += static_cast<const T *>(p.send)[i];
+    return from_bf16(number);
 }
 
-template <typename T> std::vector<char> sum_of(const collective &c)
+template <typename T> T widen(T number)
+{
+    return number;
+}
+
+/* Rounded after each addition, as the ranks of a ring do. */
+uint16_t narrow(float sum, uint16_t)
+{
+    return to_bf16(sum);
+}
+
+template <typename T> T narrow(T sum, T)
+{
+    return sum;
+}
+
+/* Numbers from `first` on, of all ranks. */
+template <typename T> std::vector<char> sum_of(const collective &c, size_t first)
 {
     std::vector<T> sum(c.count);
-    sum_parts(c, &sum);
+    for (const part &p : c.parts)
+        for (size_t i = 0; i < c.count; i++)
+            sum[i] = narrow(widen(sum[i]) + widen(static_cast<const T *>(p.send)[first + i]), T());
     const char *bytes = reinterpret_cast<const char *>(sum.data());
     return {bytes, bytes + c.count * sizeof(T)};
 }
 
+std::vector<char> sent_by(const collective &c, size_t rank)
+{
+    const char *sent = static_cast<const char *>(c.parts[rank].send);
+    return {sent, sent + nccl_sent(c, rank)};
+}
+
+std::vector<char> all_sent(const collective &c)
+{
+    std::vector<char> all;
+    for (size_t rank = 0; rank < c.parts.size(); rank++) {
+        const std::vector<char> sent = sent_by(c, rank);
+        all.insert(all.end(), sent.begin(), sent.end());
+    }
+    return all;
+}
+
+/* What is sent may lie where something is received. */
 void take_place(const collective &c)
 {
-    const std::vector<char> result = nccl_result(c);
+    std::vector<std::vector<char>> results;
     for (size_t rank = 0; rank < c.parts.size(); rank++)
-        if (c.kind != REDUCE || static_cast<int>(rank) == c.root)
-            memcpy(c.parts[rank].receive, result.data(), result.size());
+        results.push_back(nccl_received(c, rank) ? nccl_result(c, rank) : std::vector<char>());
+    for (size_t rank = 0; rank < c.parts.size(); rank++)
+        std::copy(results[rank].begin(), results[rank].end(),
+                  static_cast<char *>(c.parts[rank].receive));
+}
+
+bool can_use(int device, const void *memory, size_t bytes)
+{
+    return bytes == 0 || device_can_use(device, memory, bytes);
 }
 
 bool buffers_exist(const collective &c, const world &all)
 {
-    size_t bytes = c.count * nccl_type_size(c.type);
     for (size_t rank = 0; rank < c.parts.size(); rank++) {
-        bool root = static_cast<int>(rank) == c.root;
         const part &p = c.parts[rank];
-        bool sends = c.kind != BROADCAST || root, receives = c.kind != REDUCE || root;
-        if ((sends && !device_can_use(all.devices[rank], p.send, bytes)) ||
-            (receives && !device_can_use(all.devices[rank], p.receive, bytes))) {
+        if (!can_use(all.devices[rank], p.send, nccl_sent(c, rank)) ||
+            !can_use(all.devices[rank], p.receive, nccl_received(c, rank))) {
             fault("NCCL: rank %zu is given memory that is not its GPU's", rank);
             return false;
         }
@@ -54,7 +91,7 @@ cudaError_t complete(collective &c, const world &all)
     if (c.done)
         return cudaSuccess;
     c.done = true;
-    if (c.count && !buffers_exist(c, all))
+    if (!buffers_exist(c, all))
         return cudaErrorIllegalAddress;
     take_place(c);
     return cudaSuccess;
@@ -90,12 +127,32 @@ operation stream_operation(const std::shared_ptr<ncclComm> &comm,
 }
 } // namespace
 
-std::vector<char> simgpu::nccl_result(const collective &c)
+size_t simgpu::nccl_sent(const collective &c, size_t rank)
 {
-    if (c.kind != BROADCAST)
-        return c.type == ncclFloat64 ? sum_of<double>(c) : sum_of<float>(c);
-    const char *sent = static_cast<const char *>(c.parts[static_cast<size_t>(c.root)].send);
-    return {sent, sent + c.count * nccl_type_size(c.type)};
+    const size_t bytes = c.count * nccl_type_size(c.type);
+    if (c.kind == BROADCAST && static_cast<int>(rank) != c.root)
+        return 0;
+    return c.kind == REDUCE_SCATTER ? bytes * c.parts.size() : bytes;
+}
+
+size_t simgpu::nccl_received(const collective &c, size_t rank)
+{
+    const size_t bytes = c.count * nccl_type_size(c.type);
+    if (c.kind == REDUCE && static_cast<int>(rank) != c.root)
+        return 0;
+    return c.kind == ALL_GATHER ? bytes * c.parts.size() : bytes;
+}
+
+std::vector<char> simgpu::nccl_result(const collective &c, size_t rank)
+{
+    if (c.kind == BROADCAST)
+        return sent_by(c, static_cast<size_t>(c.root));
+    if (c.kind == ALL_GATHER)
+        return all_sent(c);
+    const size_t first = c.kind == REDUCE_SCATTER ? rank * c.count : 0;
+    return c.type == ncclFloat64   ? sum_of<double>(c, first)
+           : c.type == ncclFloat32 ? sum_of<float>(c, first)
+                                   : sum_of<uint16_t>(c, first);
 }
 
 ncclResult_t simgpu::nccl_queue(const std::shared_ptr<ncclComm> &comm, const collective &wanted,

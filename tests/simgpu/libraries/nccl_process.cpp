@@ -195,14 +195,13 @@ cudaError_t take(const ncclComm &comm, collective &c, size_t number)
     collective gathered = c;
     for (size_t i = 0; i < gathered.parts.size(); i++)
         gathered.parts[i].send = between.area(static_cast<int>(i));
-    const std::vector<char> result = nccl_result(gathered);
     const part &mine = c.parts[self];
-    const bool receives = c.kind != REDUCE || c.root == comm.rank;
-    if (receives && c.count &&
-        !device_can_use(comm.all->devices[self], mine.receive, result.size()))
-        return cudaErrorIllegalAddress;
-    if (receives)
+    if (nccl_received(c, self)) {
+        const std::vector<char> result = nccl_result(gathered, self);
+        if (!device_can_use(comm.all->devices[self], mine.receive, result.size()))
+            return cudaErrorIllegalAddress;
         memcpy(mine.receive, result.data(), result.size());
+    }
     between.taken(comm.rank, number);
     c.parts[self].queued = false;
     return cudaSuccess;
@@ -217,12 +216,12 @@ operation processes_operation(const std::shared_ptr<ncclComm> &comm,
     what.name = "NCCL operation";
     what.ready = [=] {
         part &mine = c->parts[self];
-        const bool sends = c->kind != BROADCAST || c->root == comm->rank;
+        const size_t bytes = nccl_sent(*c, self);
         if (comm->aborted)
             return true;
         if (!mine.arrived)
-            mine.arrived = comm->all->between->give(comm->rank, number, sends ? mine.send : nullptr,
-                                                    c->count * nccl_type_size(c->type));
+            mine.arrived =
+                comm->all->between->give(comm->rank, number, bytes ? mine.send : nullptr, bytes);
         return mine.arrived && comm->all->between->given_by_all(number);
     };
     what.push = [] { return false; };

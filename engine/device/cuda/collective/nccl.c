@@ -99,11 +99,15 @@ static void nccl_describe(const struct device_group *group, char *buffer, size_t
         [SYNC_REDUCE_BROADCAST] = "reduce to device 0 and broadcast",
         [SYNC_CENTRAL] = "parameters broadcast from device 0, gradients reduced there",
     };
-    int buckets = group->request.buckets;
-    snprintf(buffer, size, "NCCL %d.%d.%d: %s, in %d bucket%s %s the backward pass",
-             group->version / 10000, group->version / 100 % 100, group->version % 100,
-             methods[group->request.method], buckets, plural(buckets),
-             group->request.during_pass ? "during" : "after");
+    const struct collective_request *request = &group->request;
+    const int version = group->version, buckets = request->buckets;
+    int length = snprintf(buffer, size, "NCCL %d.%d.%d: %s", version / 10000, version / 100 % 100,
+                          version % 100, request->gathers ? "layers gathered and scattered" : "");
+    if (buckets > 0 && length >= 0 && (size_t)length < size)
+        snprintf(buffer + length, size - (size_t)length,
+                 "%s%s, in %d bucket%s %s the backward pass",
+                 request->gathers ? ", gradients by " : "", methods[request->method], buckets,
+                 plural(buckets), request->during_pass ? "during" : "after");
 }
 
 static bool make_communicator(struct device_group *group, int rank, struct error *err)
@@ -238,18 +242,60 @@ static bool nccl_settle(struct device_group *group, int rank, struct error *err)
     return cuda_wait(device, device->stream, "the reductions by NCCL", err);
 }
 
+/* An operation on the device's own stream: what leads to it ... */
+static struct nccl_mark *begin_inside(struct device_group *group, int rank, const char *what,
+                                      struct error *err)
+{
+    struct nccl_mark *mark = nccl_mark_before(&group->ends[rank], what, err);
+    if (!mark)
+        error_prefix(err, "%s", group->ends[rank].base.name);
+    return mark && nccl_enter(group, rank, what, group->request.limit_s, err) ? mark : NULL;
+}
+
+/* ... and its end. */
+static bool end_inside(struct device_group *group, int rank, struct nccl_mark *mark,
+                       ncclResult_t status, struct error *err)
+{
+    struct nccl_end *end = &group->ends[rank];
+    return nccl_return(group, rank, mark->what, status, err) &&
+           (nccl_mark_after(end, mark, err) || error_prefix(err, "%s", end->base.name));
+}
+
 static bool nccl_sum(struct device_group *group, int rank, const double *own, double *all,
                      size_t count, struct error *err)
 {
-    static const char what[] = "sums of a BatchNorm";
-    struct nccl_end *end = &group->ends[rank];
-    if (!nccl_enter(group, rank, what, group->request.limit_s, err))
-        return false;
-    struct nccl_mark *mark = nccl_mark_before(end, what, err);
-    ncclResult_t status = group->api->AllReduce(own, all, count, ncclFloat64, ncclSum, end->comm,
-                                                end->base.device->stream);
-    return nccl_return(group, rank, what, status, err) &&
-           ((mark && nccl_mark_after(end, mark, err)) || error_prefix(err, "%s", end->base.name));
+    const struct nccl_end *end = &group->ends[rank];
+    struct nccl_mark *mark = begin_inside(group, rank, "sums of a BatchNorm", err);
+    return mark && end_inside(group, rank, mark,
+                              group->api->AllReduce(own, all, count, ncclFloat64, ncclSum,
+                                                    end->comm, end->base.device->stream),
+                              err);
+}
+
+static bool nccl_gather(struct device_group *group, int rank, void *parts, size_t bytes,
+                        struct error *err)
+{
+    const struct nccl_end *end = &group->ends[rank];
+    const char *own = (const char *)parts + (size_t)(group->first + rank) * bytes;
+    struct nccl_mark *mark = begin_inside(group, rank, "all-gather of a layer", err);
+    return mark && end_inside(group, rank, mark,
+                              group->api->AllGather(own, parts, bytes, ncclInt8, end->comm,
+                                                    end->base.device->stream),
+                              err);
+}
+
+static bool nccl_scatter(struct device_group *group, int rank, void *parts, size_t count,
+                         enum number_type type, struct error *err)
+{
+    const struct nccl_end *end = &group->ends[rank];
+    const bool half = type == TYPE_BF16;
+    char *own = (char *)parts + (size_t)(group->first + rank) * count * (half ? 2 : sizeof(float));
+    struct nccl_mark *mark = begin_inside(group, rank, "reduce-scatter of gradients", err);
+    return mark && end_inside(group, rank, mark,
+                              group->api->ReduceScatter(parts, own, count,
+                                                        half ? ncclBfloat16 : ncclFloat32, ncclSum,
+                                                        end->comm, end->base.device->stream),
+                              err);
 }
 
 const struct collective nccl_collective = {
@@ -265,6 +311,8 @@ const struct collective nccl_collective = {
     .send_params = nccl_send_params,
     .settle = nccl_settle,
     .sum = nccl_sum,
+    .gather = nccl_gather,
+    .scatter = nccl_scatter,
     .summed_s = nccl_summed_s,
     .check = nccl_check_rank,
 };

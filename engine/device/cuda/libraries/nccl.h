@@ -25,6 +25,10 @@
       (const void *, void *, size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t, cudaStream_t))       \
     F(ncclResult_t, Reduce,                                                                        \
       (const void *, void *, size_t, ncclDataType_t, ncclRedOp_t, int, ncclComm_t, cudaStream_t))  \
+    F(ncclResult_t, AllGather,                                                                     \
+      (const void *, void *, size_t, ncclDataType_t, ncclComm_t, cudaStream_t))                    \
+    F(ncclResult_t, ReduceScatter,                                                                 \
+      (const void *, void *, size_t, ncclDataType_t, ncclRedOp_t, ncclComm_t, cudaStream_t))       \
     F(ncclResult_t, Broadcast,                                                                     \
       (const void *, void *, size_t, ncclDataType_t, int, ncclComm_t, cudaStream_t))               \
     F(ncclResult_t, GroupStart, (void))                                                            \
