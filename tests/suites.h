@@ -36,6 +36,23 @@ void __wrap__mark_point(const char *file, int line)
 #endif
 
 /*
+ * Sanitizers see how results are made, not what they are: of many cases that differ in results every
+ * fifth has to do for them. Five, so that all of two, three or four kinds that take turns are among
+ * them.
+ */
+#ifdef __SANITIZE_ADDRESS__
+enum { MANY_STEP = 5 };
+#else
+enum { MANY_STEP = 1 };
+#endif
+
+static inline void add_many(TCase *tc, const TTest *test, int count)
+{
+    for (int i = 0; i < count; i += MANY_STEP)
+        tcase_add_loop_test(tc, test, i, i + 1);
+}
+
+/*
  * Run the suites, up to a NULL, and report as the environment says (CK_VERBOSITY, CK_RUN_CASE,
  * ...). The exit status of a test program: 1 when a test failed; of one for a GPU (tests/gpu/run)
  * 77 where there is none.

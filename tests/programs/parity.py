@@ -264,15 +264,8 @@ def unpack(folder):
 
 def default_cases(dtype):
     """All that the type has tolerances for: optimizers, clipping and averages compute in f32 by any
-    type. With sanitizers without the long ones."""
-    sanitized = program.is_sanitized()
-    known = parity_data.CASES if dtype == "f32" else read_types(dtype)
-    return [name for name in known if not sanitized or name not in LONG]
-
-
-def default_devices(name):
-    """With sanitizers the last alone, the most."""
-    return DEVICES[name][-1:] if program.is_sanitized() else DEVICES[name]
+    type."""
+    return list(parity_data.CASES if dtype == "f32" else read_types(dtype))
 
 
 def options():
@@ -301,7 +294,7 @@ def main():
             if case["model"] != model:
                 model, initial = case["model"], list(parity_data.initial_weights(case["model"]))
             parity_data.write_safetensors(os.path.join(folder, "initial.safetensors"), initial)
-            for devices in [{"devices": args.devices}] if args.devices else default_devices(name):
+            for devices in [{"devices": args.devices}] if args.devices else DEVICES[name]:
                 good = run(name, fixture, initial, devices, folder, args.dtype, rough) and good
     return 0 if good else 1
 

@@ -160,7 +160,7 @@ int main(void)
     TCase *tc = tcase_create("plans");
     tcase_add_checked_fixture(tc, start, cuda_finish);
     tcase_set_timeout(tc, 600); /* with sanitizers */
-    tcase_add_loop_test(tc, passes_agree_with_the_reference, 0, conformance_nets * TYPES);
+    add_many(tc, passes_agree_with_the_reference, conformance_nets * TYPES);
     tcase_add_loop_test(tc, shipped_models_agree_with_the_reference, 0, conformance_models * TYPES);
     tcase_add_loop_test(tc, synchronised_devices_equal_one, 0, conformance_splits);
     tcase_add_loop_test(tc, a_gpu_and_a_cpu_equal_one, 0, conformance_splits);
@@ -168,7 +168,7 @@ int main(void)
     tcase_add_loop_test(tc, no_rows_leave_no_trace, 0, TYPES);
     tcase_add_loop_test(tc, plans_live_side_by_side, 0, TYPES);
     tcase_add_loop_test(tc, weights_survive_the_arenas, 0, TYPES);
-    tcase_add_loop_test(tc, predictions_are_the_largest_logits, 0, conformance_nets * STORED);
+    add_many(tc, predictions_are_the_largest_logits, conformance_nets * STORED);
     tcase_add_loop_test(tc, labels_are_smoothed, 0, 2);
     tcase_add_test(tc, mistakes_are_named);
     tcase_add_loop_test(tc, update_is_pytorchs, 0, STORED);

@@ -8,17 +8,10 @@
 
 /* Stages of a network on simulated GPUs: what a pipeline is made of. */
 
-/* With sanitizers a third: what the backend does in them differs little. */
-#ifdef __SANITIZE_ADDRESS__
-enum { EVERY = 3 };
-#else
-enum { EVERY = 1 };
-#endif
-
 START_TEST(stages_of_small_networks_equal_the_whole)
 {
     const struct trial_device device = exact_gpu();
-    conform_stages(&device, EVERY * _i);
+    conform_stages(&device, _i);
 }
 END_TEST
 
@@ -69,7 +62,7 @@ int main(void)
     TCase *tc = tcase_create("stages");
     tcase_set_timeout(tc, 120);
     tcase_add_checked_fixture(tc, start, cuda_finish);
-    tcase_add_loop_test(tc, stages_of_small_networks_equal_the_whole, 0, conformance_nets / EVERY);
+    add_many(tc, stages_of_small_networks_equal_the_whole, conformance_nets);
     tcase_add_loop_test(tc, so_do_those_of_rounded_numbers, 0, conformance_nets / 3);
     tcase_add_loop_test(tc, gradients_are_slopes_through_the_cuts, 0, conformance_nets / 3);
     tcase_add_loop_test(tc, stages_of_models_equal_the_whole, 0, MODELS);
