@@ -69,7 +69,7 @@ fuzz:
 %C%_fuzz_protocol_SOURCES = %D%/fuzz_protocol.c tests/fakes/fake_run.c
 %C%_fuzz_protocol_LDFLAGS = $(fuzz_ldflags)
 %C%_fuzz_protocol_LDADD = $(fuzz_libs) libserver.a libstore.a libhosts.a libtrain.a libdevice.a libnet.a libdata.a \
-	libspec.a libbase.a $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(DATA_LIBS) $(SQLITE_LIBS) \
+	libspec.a libbase.a $(LIBCONFIG_LIBS) $(JANSSON_LIBS) $(DATA_LIBS) $(SQLITE_LIBS) $(CRYPTO_LIBS) \
 	$(PTHREAD_LIBS)
 %C%_fuzz_record_SOURCES = %D%/fuzz_record.c
 %C%_fuzz_record_LDFLAGS = $(fuzz_ldflags)
