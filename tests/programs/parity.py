@@ -68,8 +68,6 @@ DEVICES = {
     "ema": (ONE, TWO, THREE),
 }
 
-LONG = ("resnet18", "resnet18-decay")  # torch_load.py trains it, where there is PyTorch
-
 
 class Exact:
     """What another number type may add to the tolerances: nothing."""
