@@ -161,7 +161,7 @@ int main(void)
     tcase_add_checked_fixture(tc, start, cuda_finish);
     tcase_set_timeout(tc, 600); /* with sanitizers */
     add_many(tc, passes_agree_with_the_reference, conformance_nets * TYPES);
-    tcase_add_loop_test(tc, shipped_models_agree_with_the_reference, 0, conformance_models * TYPES);
+    add_many(tc, shipped_models_agree_with_the_reference, conformance_models * TYPES);
     tcase_add_loop_test(tc, synchronised_devices_equal_one, 0, conformance_splits);
     tcase_add_loop_test(tc, a_gpu_and_a_cpu_equal_one, 0, conformance_splits);
     tcase_add_loop_test(tc, shards_add_up, 0, conformance_splits);
