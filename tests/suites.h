@@ -36,9 +36,9 @@ void __wrap__mark_point(const char *file, int line)
 #endif
 
 /*
- * Sanitizers see how results are made, not what they are: of many cases that differ in results every
- * fifth has to do for them. Five, so that all of two, three or four kinds that take turns are among
- * them.
+ * Sanitizers see how results are made, not what they are: of long lists of cases that differ in
+ * results, builds with them run every fifth, in which kinds that take turns by two, three or four
+ * all occur.
  */
 #ifdef __SANITIZE_ADDRESS__
 enum { MANY_STEP = 5 };

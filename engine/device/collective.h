@@ -9,7 +9,7 @@
 #include "spec/spec.h"
 
 /*
- * Collective operations of the devices of one run, all of one kind, on their arenas without the
+ * Collective operations of the devices of one run, all of one kind, on their memory without the
  * host. A backend lists its collectives (struct backend.collectives), best first; a run takes the
  * first that serves its devices.
  */
@@ -35,13 +35,13 @@ struct collective_request {
      * is how many of each rank's gradients, at the end of its arena, are reduced. */
     const size_t *ends;
     int buckets;
+    bool gathers;     /* gather and scatter are used, too */
     bool during_pass; /* buckets are reduced while later ones are being computed; else after it */
     double limit_s;   /* a wait that takes longer fails */
     /* A barrier of all ranks, with the run's own deadline; fails when the run is called off. */
     bool (*barrier)(void *context, int rank, struct error *err);
     bool (*called_off)(void *context); /* any thread, at once */
     void *context;
-    bool gathers; /* gather and scatter are used, too */
     const struct collective_world
         *world; /* lent for `create` only. NULL: the devices above are all */
 };
@@ -97,10 +97,10 @@ struct collective {
     bool (*sum)(struct device_group *group, int rank, const double *own, double *all, size_t count,
                 struct error *err);
     /*
-     * Likewise, in memory of each device's own for a part of every rank, in their order: gather:
-     * all parts, `bytes` each, of which every rank has made its own there. scatter: in a rank's own
-     * part, of `count` numbers, the sum of what all ranks have there; what the others then hold is
-     * not defined. NULL: cannot be done.
+     * Queued like `sum`, in memory of the device with room for one part from each rank, in their
+     * order. gather: each rank has filled its own part, of `bytes`; afterwards all have all.
+     * scatter: each rank has filled all parts, of `count` numbers; afterwards its own is the sum
+     * over the ranks, the others are undefined. NULL: cannot be done.
      */
     bool (*gather)(struct device_group *group, int rank, void *parts, size_t bytes,
                    struct error *err);

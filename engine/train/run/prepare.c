@@ -104,8 +104,9 @@ static void make_group(struct ranks *ranks)
     const struct rank *first = &ranks->rank[ranks->first];
     const bool mixed = ranks->spec->strategy == STRATEGY_MIXED;
     /* Ranks that compute all rows, or have no parameter in common, have nothing to keep equal. */
-    const bool alone =
+    const bool disjoint =
         !strategy_divides_rows(ranks->spec->strategy) || (mixed && first->replica->replicated == 0);
+    const int buckets = mixed ? 1 : first->bucket_count;
     for (int i = 0; i < ranks->here; i++) {
         const struct rank *rank = &first[i];
         ranks->ends[i] = (struct sync_end){
@@ -117,13 +118,11 @@ static void make_group(struct ranks *ranks)
         .names = ranks->names + ranks->first,
         .barrier = ranks->barrier,
         .method = ranks->spec->sync,
-        .alone = alone,
+        .disjoint = disjoint,
         .gathers = ranks->tensor != NULL,
         .replicated = mixed ? first->replica->replicated : 0,
         .bucket_ends = mixed ? &ranks->group.replicated : first->bucket_ends,
-        .bucket_count = alone   ? 0
-                        : mixed ? 1
-                                : first->bucket_count,
+        .bucket_count = disjoint ? 0 : buckets,
         .limit_s = first->options.watch.limit_s,
         .link = ranks->link,
         .map = &ranks->map,
@@ -196,7 +195,7 @@ static bool connect(struct run *run, struct error *err)
         if (!choose_sync(&run->ranks, &tried, &reason, err))
             return false;
         const struct sync_group *group = run->ranks.rank[run->ranks.first].group;
-        if (!sync_is_needed(group) && !sync_gathers(group))
+        if (!sync_joins(group))
             return true;
         if (!join(run, &joined, &reason)) {
             *err = reason;

@@ -76,7 +76,6 @@ struct rank {
      * strategy. */
     const struct net_slice *slice;
     struct device_exchange exchange;
-    bool gathers_warm; /* the pass that runs is not its plan's first, of any rank */
     bool trains_short; /* short batches occur */
     long eval_begin, eval_rows;
     struct cached_plan cached[PLANS_CACHED];

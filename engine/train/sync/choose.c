@@ -15,7 +15,7 @@ static bool one_layout(const struct sync_group *group)
     for (int i = 1; i < group->size; i++) {
         const struct sync_end *end = &group->ends[i];
         if (end->backend->kind != first->backend->kind ||
-            (group->replicated == 0 && !group->alone &&
+            (group->replicated == 0 && !group->disjoint &&
              (end->replica->count != first->replica->count ||
               end->replica->statistics_count != first->replica->statistics_count)))
             return false;
@@ -26,7 +26,7 @@ static bool one_layout(const struct sync_group *group)
 /* Gradients that are summed. */
 static size_t summed(const struct sync_group *group)
 {
-    return group->alone            ? 0
+    return group->disjoint         ? 0
            : group->replicated > 0 ? group->replicated
                                    : group->ends[0].replica->count;
 }
@@ -95,7 +95,7 @@ static bool find_collective(struct sync_group *group, int *skip, struct error *w
     const struct collective *const *list = group->ends[0].backend->collectives;
     while (list && list[*skip]) {
         const struct collective *next = list[(*skip)++];
-        if ((next->gather || !group->alone) && try_collective(group, next, NULL, why))
+        if ((next->gather || !group->disjoint) && try_collective(group, next, NULL, why))
             return true;
     }
     return false;
@@ -186,6 +186,14 @@ static void choose_shared(struct sync_group *group, size_t count)
     }
 }
 
+static void describe_disjoint(struct sync_group *group, const char *why)
+{
+    if (group->disjoint)
+        snprintf(group->description, sizeof group->description,
+                 "none: each device has parameters of its own%s%.200s%s",
+                 *why ? "; GPUs copy each other's layers (" : "", why, *why ? ")" : "");
+}
+
 /* Room for the running statistics of one rank, in any layout. */
 static bool make_statistics(struct sync_group *group, struct error *err)
 {
@@ -237,16 +245,16 @@ bool sync_choose(struct sync_group *group, int *skip, struct error *why, struct 
     if (group->link)
         return choose_across(group, skip, why, err);
     group->count = summed(group);
-    if (group->alone && group->size > 1 && alike && !host && find_collective(group, skip, why))
+    const bool shared = group->size == 1 || (alike && host);
+    if (!shared && !group->disjoint && !make_statistics(group, err))
+        return false;
+    if (!shared && alike && find_collective(group, skip, why))
         return use_collective(group);
-    if (group->alone || group->size == 1 || (alike && host)) {
+    if (shared || group->disjoint) {
         choose_shared(group, group->count);
+        describe_disjoint(group, why->text);
         return true;
     }
-    if (!make_statistics(group, err))
-        return false;
-    if (alike && find_collective(group, skip, why))
-        return use_collective(group);
     alike = alike && can_be_read(group);
     if (!alike)
         group->count = first->net->value_count;

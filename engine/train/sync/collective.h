@@ -22,9 +22,16 @@ bool sync_bucket_ready(struct sync_group *group, int rank, int bucket, struct er
 bool sync_queue_allreduce(struct sync_group *group, int rank, const double *own, double *all,
                           size_t count, bool *queued, struct error *err);
 
-/* Are values of passes gathered by the collective? By the next two, which all ranks call in one
- * order; as those of struct collective. */
+/* Are values of passes gathered by the collective? */
 bool sync_gathers(const struct sync_group *group);
+
+/* Have the ranks anything to do together? */
+static inline bool sync_joins(const struct sync_group *group)
+{
+    return sync_is_needed(group) || sync_gathers(group);
+}
+
+/* Where sync_gathers(): as those of struct collective, by all ranks in one order. */
 bool sync_queue_gather(struct sync_group *group, int rank, void *parts, size_t bytes,
                        struct error *err);
 bool sync_queue_scatter(struct sync_group *group, int rank, void *parts, size_t count,

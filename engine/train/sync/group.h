@@ -56,8 +56,8 @@ struct sync_group {
     enum sync_method method;
     /* How many parameters, at the end of each rank's arena, all ranks have; 0: all of them. */
     size_t replicated;
-    bool alone;   /* they have none in common: nothing is summed */
-    bool gathers; /* values are gathered in passes: by the collective where it can do that */
+    bool disjoint; /* the ranks have no parameter in common: nothing is summed */
+    bool gathers;  /* values are gathered in passes: by the collective where it can do that */
     const size_t *bucket_ends; /* of their gradients, for transports that reduce by buckets */
     int bucket_count;
     double limit_s; /* for a wait inside a transport */
@@ -91,7 +91,7 @@ struct sync_times {
 /* Has it parameters to keep equal? */
 static inline bool sync_is_needed(const struct sync_group *group)
 {
-    return !group->alone && (group->size > 1 || group->link);
+    return !group->disjoint && (group->size > 1 || group->link);
 }
 
 /* The ranks of all hosts, and which of them a rank of this one is. */

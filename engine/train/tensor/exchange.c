@@ -23,6 +23,7 @@ struct shared {
 struct rank_end {
     struct exchange *exchange;
     struct rank *rank;
+    bool first; /* exchange_begin_pass */
 };
 
 struct exchange {
@@ -126,15 +127,16 @@ static bool has_collective(void *context)
 
 /* A pass that runs for the first time loads code and allocates, which may wait for GPUs that are
  * idle: before any of them waits for others all must have done so. */
-static bool meet_if_first(const struct rank_end *end, struct error *err)
+static bool meet_if_first(void *context, struct error *err)
 {
-    return end->rank->gathers_warm || wait_for_all((void *)(uintptr_t)end, NULL, NULL, err);
+    const struct rank_end *end = context;
+    return !end->first || wait_for_all(context, NULL, NULL, err);
 }
 
 static bool gather(void *context, void *parts, size_t bytes, struct error *err)
 {
     const struct rank_end *end = context;
-    return meet_if_first(end, err) &&
+    return meet_if_first(context, err) &&
            sync_queue_gather(end->rank->group, end->rank->group_number, parts, bytes, err);
 }
 
@@ -142,14 +144,14 @@ static bool scatter(void *context, void *parts, size_t count, enum number_type t
                     struct error *err)
 {
     const struct rank_end *end = context;
-    return meet_if_first(end, err) &&
+    return meet_if_first(context, err) &&
            sync_queue_scatter(end->rank->group, end->rank->group_number, parts, count, type, err);
 }
 
 struct device_exchange exchange_of(struct exchange *exchange, struct rank *rank)
 {
     struct rank_end *end = &exchange->ends[rank->index];
-    *end = (struct rank_end){exchange, rank};
+    *end = (struct rank_end){.exchange = exchange, .rank = rank};
     return (struct device_exchange){.count = exchange->ranks->count,
                                     .index = rank->index,
                                     .values = give_values,
@@ -158,6 +160,11 @@ struct device_exchange exchange_of(struct exchange *exchange, struct rank *rank)
                                     .gather = gather,
                                     .scatter = scatter,
                                     .context = end};
+}
+
+void exchange_begin_pass(struct exchange *exchange, const struct rank *rank, bool first)
+{
+    exchange->ends[rank->index].first = first;
 }
 
 uint64_t exchange_bytes(struct exchange *exchange)

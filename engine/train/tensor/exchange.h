@@ -6,9 +6,9 @@
 #include "engine/train/step/ranks.h"
 
 /*
- * Where the slices of a network meet, on devices that share the host's memory: what is gathered
- * lies there once, each device writes its channels or rows, and gradients are read where the others
- * have them.
+ * Where the slices of a network meet. On CPU devices what is gathered lies in memory that all
+ * share, each writes its channels or rows there, and gradients are read where the others have them.
+ * GPUs have a collective (sync/collective.h), or read each other's memory.
  */
 struct exchange;
 
@@ -21,6 +21,10 @@ void exchange_destroy(struct exchange *exchange);
 
 /* What the plans of a rank are given. The exchange and the rank are borrowed. */
 struct device_exchange exchange_of(struct exchange *exchange, struct rank *rank);
+
+/* The rank runs a pass; first: since the plans were made all ranks run this one for the first time.
+ */
+void exchange_begin_pass(struct exchange *exchange, const struct rank *rank, bool first);
 
 /* Bytes of memory for values, in all. Any thread. */
 uint64_t exchange_bytes(struct exchange *exchange);

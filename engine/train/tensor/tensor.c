@@ -10,7 +10,6 @@
 #include "engine/train/step/plans.h"
 #include "engine/train/step/rank.h"
 #include "engine/train/sync/barrier.h"
-#include "engine/train/sync/collective.h"
 #include "engine/train/sync/transport.h"
 #include "engine/train/tensor/exchange.h"
 
@@ -90,7 +89,7 @@ static bool slice_change_shares(void *context, int index, struct error *err)
 static bool run_pass(struct rank *rank, struct rank_pass *pass, const struct batch *batch,
                      struct batch_result *result, struct error *err)
 {
-    rank->gathers_warm = pass->warm;
+    exchange_begin_pass(rank->ranks->tensor->exchange, rank, !pass->warm);
     pass->warm = true;
     return rank->backend->plan_run(rank->device, pass->plan, batch, result, err);
 }
@@ -235,10 +234,7 @@ static double step_bytes(const struct ranks *ranks)
 
 static const char *how(const struct ranks *ranks)
 {
-    const struct sync_group *group = &ranks->group;
-    return sync_is_needed(group) || sync_gathers(group)
-               ? group->description
-               : "none: each device has parameters of its own";
+    return ranks->group.description;
 }
 
 const struct strategy_tasks strategy_tensor = {.prepare = slice_prepare,

@@ -49,6 +49,13 @@ std::map<std::string, std::weak_ptr<world>> &worlds()
     static auto *all = new std::map<std::string, std::weak_ptr<world>>();
     return *all;
 }
+bool adds(ncclRedOp_t op, ncclDataType_t type)
+{
+    return op == ncclSum && type != ncclInt8;
+}
+
+constexpr const char *only_adds = "the simulator only adds, and no integers";
+
 ncclResult_t start(const char *function, ncclComm_t handle, const collective &wanted,
                    const void *send, void *receive, cudaStream_t given)
 {
@@ -292,16 +299,16 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t handle, ncclResult_t *out)
 ncclResult_t ncclAllReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
                            ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
 {
-    if (op != ncclSum)
-        return nccl_say(ncclInvalidArgument, "the simulator only adds");
+    if (!adds(op, type))
+        return nccl_say(ncclInvalidArgument, only_adds);
     return start("ncclAllReduce", comm, {ALL_REDUCE, count, type, 0, {}}, send, receive, stream);
 }
 
 ncclResult_t ncclReduce(const void *send, void *receive, size_t count, ncclDataType_t type,
                         ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream)
 {
-    if (op != ncclSum)
-        return nccl_say(ncclInvalidArgument, "the simulator only adds");
+    if (!adds(op, type))
+        return nccl_say(ncclInvalidArgument, only_adds);
     return start("ncclReduce", comm, {REDUCE, count, type, root, {}}, send, receive, stream);
 }
 
@@ -314,8 +321,8 @@ ncclResult_t ncclAllGather(const void *send, void *receive, size_t count, ncclDa
 ncclResult_t ncclReduceScatter(const void *send, void *receive, size_t count, ncclDataType_t type,
                                ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
 {
-    if (op != ncclSum || type == ncclInt8)
-        return nccl_say(ncclInvalidArgument, "the simulator only adds, and no integers");
+    if (!adds(op, type))
+        return nccl_say(ncclInvalidArgument, only_adds);
     return start("ncclReduceScatter", comm, {REDUCE_SCATTER, count, type, 0, {}}, send, receive,
                  stream);
 }

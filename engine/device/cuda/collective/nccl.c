@@ -14,13 +14,14 @@
 #include "engine/device/cuda/runtime/wait.h"
 
 /*
- * Reductions by NCCL, a communicator for each GPU, used by that GPU's thread alone. A bucket is
+ * Collectives by NCCL, a communicator for each GPU, used by that GPU's thread alone. A bucket is
  * reduced on its own stream as soon as the pass has queued what makes it, parallel to the rest of
  * the backward pass. Nothing here waits: the device's own stream waits for the sums, and whoever
  * waits for that stream asks nccl_check_rank whether it still may.
  *
- * Sums for a BatchNorm go by the same communicator, because operations of two that overlap on the
- * same GPUs can block each other; so all ranks must ask for all operations in one order.
+ * Sums for a BatchNorm and the gathers of layers go by the same communicator, because operations of
+ * two that overlap on the same GPUs can block each other; so all ranks must ask for all operations
+ * in one order.
  */
 
 /* Seconds within which communicators must be made, and the time that the last reduction may take
@@ -102,7 +103,10 @@ static void nccl_describe(const struct device_group *group, char *buffer, size_t
     const struct collective_request *request = &group->request;
     const int version = group->version, buckets = request->buckets;
     int length = snprintf(buffer, size, "NCCL %d.%d.%d: %s", version / 10000, version / 100 % 100,
-                          version % 100, request->gathers ? "layers gathered and scattered" : "");
+                          version % 100,
+                          request->gathers ? "layers gathered and scattered"
+                          : buckets > 0    ? ""
+                                           : "nothing to reduce");
     if (buckets > 0 && length >= 0 && (size_t)length < size)
         snprintf(buffer + length, size - (size_t)length,
                  "%s%s, in %d bucket%s %s the backward pass",
@@ -242,19 +246,22 @@ static bool nccl_settle(struct device_group *group, int rank, struct error *err)
     return cuda_wait(device, device->stream, "the reductions by NCCL", err);
 }
 
-/* An operation on the device's own stream: what leads to it ... */
-static struct nccl_mark *begin_inside(struct device_group *group, int rank, const char *what,
-                                      struct error *err)
+/* Before an operation on the device's own stream. */
+static struct nccl_mark *begin_on_stream(struct device_group *group, int rank, const char *what,
+                                         struct error *err)
 {
+    const struct nccl_end *end = &group->ends[rank];
+    if (!nccl_intact(group, err))
+        return NULL;
     struct nccl_mark *mark = nccl_mark_before(&group->ends[rank], what, err);
     if (!mark)
-        error_prefix(err, "%s", group->ends[rank].base.name);
+        error_prefix(err, "%s", end->base.name);
     return mark && nccl_enter(group, rank, what, group->request.limit_s, err) ? mark : NULL;
 }
 
-/* ... and its end. */
-static bool end_inside(struct device_group *group, int rank, struct nccl_mark *mark,
-                       ncclResult_t status, struct error *err)
+/* After it; `status` is what NCCL said. */
+static bool end_on_stream(struct device_group *group, int rank, struct nccl_mark *mark,
+                          ncclResult_t status, struct error *err)
 {
     struct nccl_end *end = &group->ends[rank];
     return nccl_return(group, rank, mark->what, status, err) &&
@@ -265,11 +272,12 @@ static bool nccl_sum(struct device_group *group, int rank, const double *own, do
                      size_t count, struct error *err)
 {
     const struct nccl_end *end = &group->ends[rank];
-    struct nccl_mark *mark = begin_inside(group, rank, "sums of a BatchNorm", err);
-    return mark && end_inside(group, rank, mark,
-                              group->api->AllReduce(own, all, count, ncclFloat64, ncclSum,
-                                                    end->comm, end->base.device->stream),
-                              err);
+    struct nccl_mark *mark = begin_on_stream(group, rank, "sums of a BatchNorm", err);
+    if (!mark)
+        return false;
+    ncclResult_t status = group->api->AllReduce(own, all, count, ncclFloat64, ncclSum, end->comm,
+                                                end->base.device->stream);
+    return end_on_stream(group, rank, mark, status, err);
 }
 
 static bool nccl_gather(struct device_group *group, int rank, void *parts, size_t bytes,
@@ -277,11 +285,12 @@ static bool nccl_gather(struct device_group *group, int rank, void *parts, size_
 {
     const struct nccl_end *end = &group->ends[rank];
     const char *own = (const char *)parts + (size_t)(group->first + rank) * bytes;
-    struct nccl_mark *mark = begin_inside(group, rank, "all-gather of a layer", err);
-    return mark && end_inside(group, rank, mark,
-                              group->api->AllGather(own, parts, bytes, ncclInt8, end->comm,
-                                                    end->base.device->stream),
-                              err);
+    struct nccl_mark *mark = begin_on_stream(group, rank, "all-gather of a layer", err);
+    if (!mark)
+        return false;
+    ncclResult_t status =
+        group->api->AllGather(own, parts, bytes, ncclInt8, end->comm, end->base.device->stream);
+    return end_on_stream(group, rank, mark, status, err);
 }
 
 static bool nccl_scatter(struct device_group *group, int rank, void *parts, size_t count,
@@ -290,12 +299,13 @@ static bool nccl_scatter(struct device_group *group, int rank, void *parts, size
     const struct nccl_end *end = &group->ends[rank];
     const bool half = type == TYPE_BF16;
     char *own = (char *)parts + (size_t)(group->first + rank) * count * (half ? 2 : sizeof(float));
-    struct nccl_mark *mark = begin_inside(group, rank, "reduce-scatter of gradients", err);
-    return mark && end_inside(group, rank, mark,
-                              group->api->ReduceScatter(parts, own, count,
-                                                        half ? ncclBfloat16 : ncclFloat32, ncclSum,
-                                                        end->comm, end->base.device->stream),
-                              err);
+    struct nccl_mark *mark = begin_on_stream(group, rank, "reduce-scatter of gradients", err);
+    if (!mark)
+        return false;
+    ncclResult_t status =
+        group->api->ReduceScatter(parts, own, count, half ? ncclBfloat16 : ncclFloat32, ncclSum,
+                                  end->comm, end->base.device->stream);
+    return end_on_stream(group, rank, mark, status, err);
 }
 
 const struct collective nccl_collective = {

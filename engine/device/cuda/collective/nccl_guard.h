@@ -20,10 +20,10 @@ struct nccl_end {
     struct group_end base;
     ncclComm_t comm; /* the watchdog reads it while NCCL makes it */
     cudaEvent_t done;
-    struct nccl_mark *marks;   /* NCCL_MARKS, of the newest reductions, used in turn */
+    struct nccl_mark *marks;   /* NCCL_MARKS, of the newest operations, used in turn */
     struct nccl_clock *clocks; /* NCCL_CLOCKS, of the newest steps, likewise */
     long timed, told;          /* steps in all, and those that nccl_summed_s has told */
-    long marked, checked;      /* reductions in all, and those known to be done */
+    long marked, checked;      /* operations in all, and those known to be done */
     atomic_long queued;        /* calls so far: whose host is behind; any thread */
     atomic_long recorded;      /* marks whose event `before` is recorded; any thread */
     /* Guarded by group.lock. */

@@ -4,18 +4,19 @@
 #include "engine/device/cuda/collective/nccl_guard.h"
 
 /*
- * Events around the newest reductions of each GPU: how far it has come, and whom it waits for.
+ * Events around the newest operations of each GPU: how far it has come, and whom it waits for.
  * Shared with nccl.c alone.
  */
 
-/* What the device's stream has to do before a reduction, and that it is over. */
+/* What the device's stream has to do before an operation, and that it is over. */
 struct nccl_mark {
     cudaEvent_t before, after;
     const char *what;
     double queued_at;
 };
 
-enum { NCCL_MARKS = 128 };
+/* More than are queued at a time: a gather and a scatter for each layer of the deepest networks. */
+enum { NCCL_MARKS = 1024 };
 
 /* When a step's reductions began and ended, on the device's clock. */
 struct nccl_clock {
@@ -28,7 +29,7 @@ enum { NCCL_CLOCKS = 2 * PASSES_QUEUED };
 bool nccl_marks_open(struct nccl_end *end, struct error *err);
 void nccl_marks_close(struct device_group *group, struct nccl_end *end);
 
-/* Around a reduction, on the device's own stream. NULL: the device has failed. */
+/* Around an operation, on the device's own stream. NULL: the device has failed. */
 struct nccl_mark *nccl_mark_before(struct nccl_end *end, const char *what, struct error *err);
 bool nccl_mark_after(struct nccl_end *end, struct nccl_mark *mark, struct error *err);
 

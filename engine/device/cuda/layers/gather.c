@@ -12,11 +12,11 @@
  * backward pass each has a gradient of all, by what it computes from them, and needs the sum of
  * those of its own (reduce-scatter), unless it has the whole gradient, as of the logits.
  *
- * Channels go by the run's collective where there is one, in parts of one size, and no host waits
- * for another. Else, and for rows, of which devices may have any number, each copies what the
- * others have, and adds gradients up in the order of the devices: between GPUs there are events,
- * which streams wait for; the barriers on the host only make sure that they are recorded before
- * others wait for them.
+ * Channels go by the run's collective where there is one, in parts of one size; no host waits for
+ * another, except in first passes. Else, and for rows, of which devices may have any number, each
+ * copies what the others have, and adds gradients up in the order of the devices: between GPUs
+ * there are events, which streams wait for; the barriers on the host only make sure that they are
+ * recorded before others wait for them.
  */
 
 /* What a device offers the others in a direction. */
@@ -34,8 +34,9 @@ struct gather {
     int rows;                       /* its own */
     int most;                       /* channels of a device */
     struct buffer *x, *y, *dy, *dx; /* x, dx: NULL without rows */
-    /* Scratch of the passes: part_bytes() for each device; what another one has. */
-    struct buffer *parts, *backward_parts, *other;
+    /* Scratch. */
+    struct buffer *parts, *backward_parts; /* part_bytes() for each device */
+    struct buffer *other;                  /* in the backward pass: what another device has */
     struct offer forward, backward;
     const struct offer *all[SPEC_MAX_DEVICES]; /* of the devices, in the direction being run */
 };

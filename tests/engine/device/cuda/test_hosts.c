@@ -219,7 +219,7 @@ int main(void)
     TCase *tcase = add_parallel_case(suite, "runs");
     parallel_train = train_over_hosts;
 #ifdef HAVE_NCCL
-    add_many(tcase, gpus_of_all_hosts_are_joined, PAIRS * METHODS);
+    tcase_add_loop_test(tcase, gpus_of_all_hosts_are_joined, 0, PAIRS * METHODS);
     tcase_add_loop_test(tcase, all_hosts_use_nccl_or_none, 0, 3);
     tcase_add_loop_test(tcase, a_gpu_of_another_host_hangs, 0, 2);
     tcase_add_test(tcase, a_call_hangs);

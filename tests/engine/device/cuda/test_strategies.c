@@ -154,7 +154,7 @@ static bool run_with(const char *settings, double stall_s)
 #define REPLICAS "strategy=pipeline replicas=2 micro-batches=2 devices="
 #define MIXED    "strategy=mixed devices="
 #define TENSOR   "strategy=tensor devices="
-#define ALONE    "none: each device has parameters of its own"
+#define COPIES   "none: each device has parameters of its own; GPUs copy each other's layers ("
 #define PEERS    "GPUs read each other's memory"
 #define HOST     "through host memory"
 
@@ -174,7 +174,7 @@ static const struct {
     {MIXED "cuda:0-2", NULL, false, "NCCL "},
     {MIXED "cuda:0-1", "ncclCommInitRankConfig", true, HOST},
     {TENSOR "cuda:0-2", NULL, true, "NCCL "},
-    {TENSOR "cuda:0-2", "ncclCommInitRankConfig", false, ALONE},
+    {TENSOR "cuda:0-2", "ncclCommInitRankConfig", false, COPIES},
 #else
     {REPLICAS "cuda:0-3", NULL, false, PEERS},
     {REPLICAS "cuda:0-3", NULL, true, HOST},
@@ -183,7 +183,7 @@ static const struct {
     {REPLICAS "cuda:0,cuda:0,cuda:1,cuda:1", NULL, false, PEERS},
     {REPLICAS "cuda:0,cuda:0,cuda:1,cuda:1", NULL, true, HOST " (cuda:0 cannot read the memory of"},
     {MIXED "cuda:0,cuda:0", NULL, false, PEERS},
-    {TENSOR "cuda:0,cuda:0", NULL, false, ALONE},
+    {TENSOR "cuda:0,cuda:0", NULL, false, COPIES},
 };
 
 enum { CARRIERS = sizeof carriers / sizeof *carriers };

@@ -262,7 +262,7 @@ int main(void)
     Suite *suite = suite_create("cuda_sync");
     TCase *tcase = add_parallel_case(suite, "runs");
     tcase_add_loop_test(tcase, noise_is_that_of_cpu_devices, 0, LOTS);
-    add_many(tcase, replicas_equal_one_device, 2 * LOTS);
+    tcase_add_loop_test(tcase, replicas_equal_one_device, 0, 2 * LOTS);
 #ifdef HAVE_NCCL
     tcase_add_loop_test(tcase, batchnorm_sums_stay_on_the_gpus, 0, 2);
 #endif
@@ -270,6 +270,6 @@ int main(void)
     tcase_add_test(tcase, gpus_that_cannot_read_each_other);
     tcase_add_test(tcase, a_gpu_named_twice_is_worth_a_warning);
     tcase = add_parallel_case(suite, "trouble");
-    add_many(tcase, gpu_in_trouble, 2 * (LOTS - 1));
+    tcase_add_loop_test(tcase, gpu_in_trouble, 0, 2 * (LOTS - 1));
     return run_suites(suite, NULL);
 }
