@@ -4,11 +4,7 @@ gpu_probe_parts = %D%/probe.h %D%/probe_convs.c %D%/probe_libraries.c \
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-SIMULATED_TESTS += %D%/test_gpu_device
-# Other runs like those of tests/engine/device/cuda.
-if !SANITIZERS
-SIMULATED_TESTS += %D%/test_gpu_runs
-endif
+SIMULATED_TESTS += %D%/test_gpu_device %D%/test_gpu_runs
 gpu_test_libs = libtestnet.a libtrain.a libboard.a libdevice.a libcpu.a $(SIMGPU_LIBS) libplan.a libnet.a \
 	libdata.a libspec.a libbase.a $(DNNL_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) \
 	$(JANSSON_LIBS) $(CRYPTO_LIBS) $(DATA_LIBS) $(PTHREAD_LIBS)

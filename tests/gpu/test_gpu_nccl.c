@@ -246,8 +246,7 @@ static bool sum_step(struct rank *rank)
     return true;
 }
 
-/* What each rank has made of a layer comes to all; of the gradients each gets the sum of its own.
- */
+/* A layer's parts come to all ranks; of the gradients each gets the sum of its own part. */
 static bool gather_step(struct rank *rank)
 {
     enum { PART = NUMBERS / RANKS };

@@ -1,9 +1,6 @@
 # Runs over several hosts, which are namespaces of this machine, or a Slurm cluster of such. Skipped
 # without MPI, Slurm or the right to make namespaces.
-dist_check_SCRIPTS += %D%/failures.py %D%/nccl.py %D%/training.py
-if !SANITIZERS
-dist_check_SCRIPTS += %D%/slurm.py # another launcher of the same programs
-endif
+dist_check_SCRIPTS += %D%/failures.py %D%/nccl.py %D%/slurm.py %D%/training.py
 EXTRA_DIST += %D%/namespaces.sh %D%/slurm.sh
 
 # nccl.py's dpartui-rank, on simulated GPUs.

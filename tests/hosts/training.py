@@ -44,7 +44,7 @@ class Results(hosts_case.Case):
                 (FOUR, 4, True, ["--sync", "reduce-broadcast", "--split", "balanced"]),
                 (FOUR, 4, False, ["--sync-bn", "--split", "weighted:1,2,1,2"]),
                 (UNEQUAL, 3, False, ["--sync", "reduce-broadcast", "--sync-bn"]),
-                (UNEQUAL, 3, True, ["--sync", "central"])), 1):
+                (UNEQUAL, 3, True, ["--sync", "central"])), 3):
             with self.subTest(hosts=hosts, options=options):
                 first = self.train(*SHORT, *hosts, *options)
                 over, = self.newest_runs(1)

@@ -194,8 +194,7 @@ static bool connect(struct run *run, struct error *err)
     while (!joined) {
         if (!choose_sync(&run->ranks, &tried, &reason, err))
             return false;
-        const struct sync_group *group = run->ranks.rank[run->ranks.first].group;
-        if (!sync_joins(group))
+        if (!sync_joins(run->ranks.rank[run->ranks.first].group))
             return true;
         if (!join(run, &joined, &reason)) {
             *err = reason;

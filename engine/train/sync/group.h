@@ -54,10 +54,11 @@ struct sync_group {
     struct barrier *barrier;
     const int *parties; /* of the barrier: which one each rank is; NULL: of its own number */
     enum sync_method method;
-    /* How many parameters, at the end of each rank's arena, all ranks have; 0: all of them. */
+    /* How many parameters, at the end of each rank's arena, all ranks have; 0: all of them, unless
+     * disjoint: they have none in common, and nothing is summed. */
     size_t replicated;
-    bool disjoint; /* the ranks have no parameter in common: nothing is summed */
-    bool gathers;  /* values are gathered in passes: by the collective where it can do that */
+    bool disjoint;
+    bool gathers; /* values are gathered in passes: by the collective where it can do that */
     const size_t *bucket_ends; /* of their gradients, for transports that reduce by buckets */
     int bucket_count;
     double limit_s; /* for a wait inside a transport */

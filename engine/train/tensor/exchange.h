@@ -22,8 +22,7 @@ void exchange_destroy(struct exchange *exchange);
 /* What the plans of a rank are given. The exchange and the rank are borrowed. */
 struct device_exchange exchange_of(struct exchange *exchange, struct rank *rank);
 
-/* The rank runs a pass; first: since the plans were made all ranks run this one for the first time.
- */
+/* The rank runs a pass. first: all ranks do, for the first time since plans were made. */
 void exchange_begin_pass(struct exchange *exchange, const struct rank *rank, bool first);
 
 /* Bytes of memory for values, in all. Any thread. */
