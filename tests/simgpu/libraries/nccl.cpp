@@ -49,6 +49,7 @@ std::map<std::string, std::weak_ptr<world>> &worlds()
     static auto *all = new std::map<std::string, std::weak_ptr<world>>();
     return *all;
 }
+
 bool adds(ncclRedOp_t op, ncclDataType_t type)
 {
     return op == ncclSum && type != ncclInt8;
