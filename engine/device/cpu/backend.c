@@ -19,9 +19,9 @@ static int choose_block(void)
 {
 #if defined(__x86_64__)
     unsigned isa = (unsigned)dnnl_get_effective_cpu_isa();
-    if ((isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core && kernels_find(16))
+    if ((isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core && kernels_find(16, false))
         return 16;
-    if ((isa & dnnl_cpu_isa_avx2) == dnnl_cpu_isa_avx2 && kernels_find(8))
+    if ((isa & dnnl_cpu_isa_avx2) == dnnl_cpu_isa_avx2 && kernels_find(8, false))
         return 8;
 #endif
     return 1;

@@ -44,7 +44,7 @@ static bool shape_conv_weights(struct device *device, const struct graph *graph,
                                struct error *err)
 {
     struct conv_shape shape;
-    conv_shape_of(&shape, graph, node, NOMINAL_ROWS);
+    conv_shape_of(&shape, graph, node, NOMINAL_ROWS, false);
     format->order = WEIGHTS_LIBRARY;
     format->filters = conv_filters(&shape);
     format->desc = stored_weights(device, &shape, err);

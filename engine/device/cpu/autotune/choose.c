@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "engine/device/cpu/autotune/cache.h"
 #include "engine/device/cpu/autotune/measure.h"
+#include "engine/device/cpu/core/plan.h"
 
 /*
  * Which algorithm is fastest depends on the shape and the processor, so it is measured: once per
@@ -253,7 +254,7 @@ bool conv_fuses(const struct builder *b, const struct node *node, enum conv_dire
 {
     struct conv_shape shape;
     struct conv_algorithm algorithm;
-    conv_shape_of(&shape, b->graph, node, b->rows);
+    conv_shape_of(&shape, b->graph, node, b->rows, b->plan->bf16);
     if (!conv_choose(b->device, &shape, direction, &algorithm, err))
         return false;
     *yes = algorithm.kernel && algorithm.kernel->fuses;

@@ -33,7 +33,7 @@ void fused_norm_apply(const struct fused_norm *norm, const struct value *value, 
 {
     const float *stats = norm->stats->data;
     const size_t block = (size_t)value->block, pixels = (size_t)value_pixels(value);
-    const struct kernels *kernels = kernels_find(value->block);
+    const struct kernels *kernels = kernels_find(value->block, false);
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < value_channels(value) / value->block; i++) {
         const size_t channel = (size_t)i * block;

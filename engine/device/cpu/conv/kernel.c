@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/conv/kernel.h"
 
-void conv_pass_point(struct conv_pass *pass, enum conv_direction direction, float *src,
-                     float *weights, float *bias, float *dst)
+void conv_pass_point(struct conv_pass *pass, enum conv_direction direction, void *src,
+                     float *weights, float *bias, void *dst)
 {
     pass->direction = direction;
     switch (direction) {

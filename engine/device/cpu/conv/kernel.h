@@ -17,13 +17,14 @@ struct conv_pass {
     const struct conv_shape *shape;
     enum conv_direction direction;
     int threads;       /* of the OpenMP team that the calling thread may start */
-    const float *x;    /* FORWARD, BACKWARD_WEIGHTS: the input */
+    /* Values and their gradients are bf16 where shape->bf16 is set, else f32. */
+    const void *x;     /* FORWARD, BACKWARD_WEIGHTS: the input */
     const float *w;    /* FORWARD, BACKWARD_DATA */
     const float *bias; /* FORWARD, or NULL */
-    const float *dy;   /* BACKWARD_DATA, BACKWARD_WEIGHTS */
-    float *y;          /* FORWARD; the result is added to it where shape->add is set, then the ReLU
+    const void *dy;    /* BACKWARD_DATA, BACKWARD_WEIGHTS */
+    void *y;           /* FORWARD; the result is added to it where shape->add is set, then the ReLU
                           applied where shape->relu is */
-    float *dx;         /* BACKWARD_DATA */
+    void *dx;          /* BACKWARD_DATA */
     float *dw, *dbias; /* BACKWARD_WEIGHTS; overwritten; dbias may be NULL */
     void *scratch;     /* conv_kernel.scratch bytes, aligned to a page; contents do not matter */
     /* Fusion with BatchNorms; NULL: none. */
@@ -36,8 +37,8 @@ struct conv_pass {
 
 /* Set the direction of a pass and point it at its values (x, dx), weights (w, dw), bias (or dbias;
  * NULL: none) and results (y, dy), as its direction calls them. */
-void conv_pass_point(struct conv_pass *pass, enum conv_direction direction, float *src,
-                     float *weights, float *bias, float *dst);
+void conv_pass_point(struct conv_pass *pass, enum conv_direction direction, void *src,
+                     float *weights, float *bias, void *dst);
 
 struct conv_kernel {
     const char *name; /* "winograd 4x4" */

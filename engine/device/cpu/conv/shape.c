@@ -2,7 +2,7 @@
 #include "engine/device/cpu/conv/shape.h"
 
 void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const struct node *node,
-                   int rows)
+                   int rows, bool bf16)
 {
     const struct net_op *op = &graph->net->ops[node->op];
     const struct value *in = &graph->values[node->input], *out = &graph->values[node->output];
@@ -28,6 +28,7 @@ void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const st
     shape->bias = node->bias != NET_NONE;
     shape->relu = node->relu;
     shape->add = node->residual != NET_NONE;
+    shape->bf16 = bf16;
 }
 
 struct filters conv_filters(const struct conv_shape *s)

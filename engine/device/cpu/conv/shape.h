@@ -12,7 +12,7 @@ enum conv_direction { CONV_FORWARD, CONV_BACKWARD_DATA, CONV_BACKWARD_WEIGHTS };
  * A convolution as the library sees it: channels filled up to whole blocks, the surplus being zero
  * in values, weights and gradients alike, so that its kernels need no special case for them. Those
  * of a grouped one are the network's: filled up they would be others' groups. The library itself
- * then skips the surplus of values.
+ * then skips the surplus of values. No padding between the members: shapes are compared as bytes.
  */
 struct conv_shape {
     int rows;
@@ -22,7 +22,7 @@ struct conv_shape {
     int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
     bool bias, relu;
     bool add;  /* FORWARD: to what the destination holds, before the ReLU */
-    bool none; /* fills up what would be padding, so that shapes can be compared as bytes */
+    bool bf16; /* values are, and their gradients; weights and theirs are f32 */
 };
 
 /* Neither grouped nor dilated. */
@@ -33,9 +33,9 @@ static inline bool conv_is_plain(const struct conv_shape *shape)
 
 struct filters conv_filters(const struct conv_shape *shape);
 
-/* Of a convolution of the graph, over `rows` rows. */
+/* Of a convolution of the graph, over `rows` rows of numbers of a type. */
 void conv_shape_of(struct conv_shape *shape, const struct graph *graph, const struct node *node,
-                   int rows);
+                   int rows, bool bf16);
 
 /* Where both sides have blocks of one size and there are no groups: the layout in which weights are
  * stored, OIhw16i16o or 8. NULL: no memory; release with compat_desc_free. */

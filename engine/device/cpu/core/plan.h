@@ -18,6 +18,7 @@ struct plan {
     struct plan_core core;
     struct device *device;
     struct cpu_replica *replica;
+    bool bf16;                   /* values and their gradients are; otherwise f32 */
     struct conv_fusion *fusions; /* conv/fusion.h, per value of the graph */
     struct lanes_net *lanes;     /* of a small network; owned by `core` */
     struct binding *bindings;

@@ -168,7 +168,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     struct conv_stored stored;
     if (!conv)
         return false;
-    conv_shape_of(&conv->shape, b->graph, node, b->rows);
+    conv_shape_of(&conv->shape, b->graph, node, b->rows, b->plan->bf16);
     conv->count = (size_t)b->rows * value_row(&b->graph->values[node->output]);
     bool ok = stored_make(&stored, b, node, err) && attach_forward(b, node, conv, &stored, err) &&
               build_step(b, node, run_forward, conv, err);
@@ -273,7 +273,7 @@ static bool finish(struct builder *b, const struct node *node, void *layer, stru
     struct conv_stored stored;
     if (!conv->kept.x.to)
         return true;
-    conv_shape_of(&conv->batch_shape, b->graph, node, b->rows);
+    conv_shape_of(&conv->batch_shape, b->graph, node, b->rows, b->plan->bf16);
     bool ok = stored_make(&stored, b, node, err) && finish_weights(b, node, conv, &stored, err);
     stored_free(&stored);
     return ok;

@@ -192,7 +192,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     struct batchnorm *n = *layer = build_object(b, sizeof *n, NULL, err);
     if (!n)
         return false;
-    n->kernels = kernels_find(x->block);
+    n->kernels = kernels_find(x->block, b->plan->bf16);
     n->rows = b->rows;
     n->channels = value_channels(x);
     n->real = x->shape.c;

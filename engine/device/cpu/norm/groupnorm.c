@@ -247,7 +247,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     struct groupnorm *n = *layer = build_object(b, sizeof *n, NULL, err);
     if (!n)
         return false;
-    n->kernels = kernels_find(x->block);
+    n->kernels = kernels_find(x->block, b->plan->bf16);
     n->rows = b->rows;
     n->groups = op->groups;
     n->real = x->shape.c;

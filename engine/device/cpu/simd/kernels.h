@@ -56,8 +56,8 @@ struct kernels {
     void (*norm_backward_data)(const struct norm_backward *args);
 };
 
-/* For values of `block` channels on this processor. 1 is always there. */
-const struct kernels *kernels_find(int block);
+/* For values of `block` channels, of bf16 or f32, on this processor. 1 is always there. */
+const struct kernels *kernels_find(int block, bool bf16);
 
 extern const struct kernels kernels_plain; /* block 1, any processor */
 #if defined(__x86_64__)

@@ -94,8 +94,9 @@ const struct kernels kernels_plain = {.block = 1,
                                       .norm_backward_sums = norm_backward_sums,
                                       .norm_backward_data = norm_backward_data};
 
-const struct kernels *kernels_find(int block)
+const struct kernels *kernels_find(int block, bool bf16)
 {
+    (void)bf16;
 #if defined(__x86_64__)
     if (processor_has_vectors(block))
         return block == kernels_avx512.block ? &kernels_avx512 : &kernels_avx2;

@@ -227,7 +227,7 @@ static TARGET void sum_bias(const struct conv_pass *pass, int block)
     double total[LANES] = {0};
     for (int n = 0; n < s->rows; n++) {
         const struct image image = image_at(n, s->out, block, s->out_h, s->out_w);
-        const float *dy = pass->dy + image.offset;
+        const float *dy = (const float *)pass->dy + image.offset;
         vector sum = v_zero();
         for (int i = 0; i < image.h * image.w; i++)
             sum += v_load(dy + (size_t)i * LANES);

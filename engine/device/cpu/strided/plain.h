@@ -55,7 +55,7 @@ static TARGET void plain_y(const struct conv_pass *pass, const struct tiles *t, 
     const float *in = products + group_place(s->out, t->count, block, &step);
     for (int n = t->first; n < t->first + t->rows; n++, in += (size_t)pixels * step) {
         const struct image image = image_at(n, s->out, block, s->out_h, s->out_w);
-        put_outputs(s, in, step, pixels, bias, stream, pass->y + image.offset);
+        put_outputs(s, in, step, pixels, bias, stream, (float *)pass->y + image.offset);
     }
     v_fence();
 }
@@ -70,7 +70,7 @@ static TARGET void plain_dx(const struct conv_pass *pass, const struct tiles *t,
     const float *in = products + group_place(s->in, t->count, block, &step);
     for (int n = t->first; n < t->first + t->rows; n++) {
         const struct image image = image_at(n, s->in, block, s->in_h, s->in_w);
-        float *dx = pass->dx + image.offset;
+        float *dx = (float *)pass->dx + image.offset;
         for (int i = 0; i < image.h; i++) {
             for (int j = 0; j < image.w; j++, dx += LANES) {
                 if (i % 2 == 0 && j % 2 == 0) {

@@ -67,7 +67,7 @@ bool strided_streams(const struct conv_shape *s, enum conv_direction direction)
 
 bool strided_fits(const struct conv_shape *s)
 {
-    return s->kernel_h == s->kernel_w && s->in_block == s->out_block &&
+    return !s->bf16 && s->kernel_h == s->kernel_w && s->in_block == s->out_block &&
            side_fits(s->in_h, s->out_h, s->kernel_h, s->stride_h, s->pad_h) &&
            side_fits(s->in_w, s->out_w, s->kernel_w, s->stride_w, s->pad_w);
 }

@@ -226,7 +226,8 @@ static TARGET void finish_y(const struct conv_pass *pass, const struct tiles *t,
         const struct tile tile = tile_at(t, i);
         const struct image image = image_at(tile.row, s->out, block, s->out_h, s->out_w);
         const int columns = least(t->wk->outputs, image.w - tile.left);
-        float *y = pass->y + image.offset + (size_t)(tile.top * image.w + tile.left) * LANES;
+        float *y =
+            (float *)pass->y + image.offset + (size_t)(tile.top * image.w + tile.left) * LANES;
         map_products(STRIDED_Y, t, in, panel, t->wk->points, t->hk->outputs, outputs, to);
         for (int j = 0; j < least(t->hk->outputs, image.h - tile.top); j++)
             put_outputs(s, outputs + (size_t)j * to.next, LANES, columns, bias, stream,
@@ -250,7 +251,7 @@ static TARGET void finish_dx(const struct conv_pass *pass, const struct tiles *t
         const struct image image = image_at(tile.row, s->in, block, s->in_h, s->in_w);
         const int top = 2 * tile.top, left = 2 * tile.left;
         const int columns = least(t->wk->data, image.w - left);
-        float *dx = pass->dx + image.offset + (size_t)(top * image.w + left) * LANES;
+        float *dx = (float *)pass->dx + image.offset + (size_t)(top * image.w + left) * LANES;
         map_products(STRIDED_DX, t, in, panel, t->wk->lines, t->hk->data, data, to);
         for (int y = 0; y < least(t->hk->data, image.h - top); y++, dx += (size_t)image.w * LANES)
             for (int x = 0; x < columns; x++)

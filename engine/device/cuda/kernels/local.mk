@@ -20,7 +20,6 @@ cuda_kernels = \
 # What only the kernels include. The arithmetic needs no toolkit and is tested without one.
 cuda_math = \
 	%D%/activation_math.h \
-	%D%/bf16.h \
 	%D%/dropout_math.h \
 	%D%/input_math.h \
 	%D%/norm_math.h \

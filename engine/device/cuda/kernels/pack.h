@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "engine/device/cuda/kernels/bf16.h"
+#include "engine/device/bf16.h"
 #include "engine/device/cuda/kernels/kernels.h"
 #include "engine/device/cuda/kernels/launch.h"
 

@@ -97,7 +97,7 @@ static void trial_conv_make(struct trial_conv *t, const struct conv_kernel *kern
                                           .scale = t->scale + block * kernel->block,
                                           .shift = t->shift + block * kernel->block,
                                           .relu = true};
-        kernels_find(kernel->block)->norm_forward(&args);
+        kernels_find(kernel->block, false)->norm_forward(&args);
     }
 }
 
@@ -222,7 +222,7 @@ static void compare_moments(const struct trial_conv *t, const struct conv_moment
         const float *y = t->result + (size_t)b * pixels * width;
         double own[2 * KERNELS_MAX_BLOCK], sums[2 * KERNELS_MAX_BLOCK];
         float origin[KERNELS_MAX_BLOCK];
-        kernels_find(s->out_block)->norm_sums(&slab, y, y, own);
+        kernels_find(s->out_block, false)->norm_sums(&slab, y, y, own);
         conv_moments_join(fused + b, blocks, t->threads, s->out_block, sums, origin);
         for (size_t k = 0; k < width; k++) {
             const struct moments exact = exact_moments(t, b, (int)k);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "engine/device/cuda/kernels/bf16.h"
+#include "engine/device/bf16.h"
 #ifndef DPARTUI_REAL_GPU
 #include "tests/simgpu/simgpu.h"
 #endif
