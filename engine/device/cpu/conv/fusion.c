@@ -29,18 +29,18 @@ void conv_moments_join(const struct conv_moments *moments, int stride, int threa
 }
 
 void fused_norm_apply(const struct fused_norm *norm, const struct value *value, size_t rows,
-                      const float *x, float *result)
+                      const void *x, void *result)
 {
     const float *stats = norm->stats->data;
     const size_t block = (size_t)value->block, pixels = (size_t)value_pixels(value);
-    const struct kernels *kernels = kernels_find(value->block, false);
+    const struct kernels *kernels = kernels_find(value->block, norm->bf16);
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < value_channels(value) / value->block; i++) {
-        const size_t channel = (size_t)i * block;
+        const size_t channel = (size_t)i * block, start = channel * pixels * kernels->size;
         const struct norm_forward args = {
             .slab = {.rows = rows, .pixels = pixels, .stride = value_row(value)},
-            .x = x + channel * pixels,
-            .y = result + channel * pixels,
+            .x = (const unsigned char *)x + start,
+            .y = (unsigned char *)result + start,
             .scale = stats + norm->scale + channel,
             .shift = stats + norm->shift + channel,
             .relu = true};

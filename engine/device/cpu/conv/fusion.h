@@ -11,16 +11,17 @@
  * Restructuring Batch Normalization to Accelerate CNN Training, arXiv:1807.01702).
  */
 
-/* FORWARD, BACKWARD_WEIGHTS: read max(0, x * scale + shift) instead of x. The padding around the
- * picture stays zero. Arrays over the channels of x. */
+/* FORWARD, BACKWARD_WEIGHTS: read max(0, x * scale + shift) instead of x, rounded to bf16 where x
+ * is bf16, as if it had been stored. The padding around the picture stays zero. Arrays over the
+ * channels of x. */
 struct conv_norm {
     const float *scale, *shift;
 };
 
 /*
  * FORWARD: sums over the part of a result that one thread wrote, of a block of its channels: of
- * (y - origin) and its squares. The origin is one of these numbers, near enough to the mean to keep
- * the squares small.
+ * (y - origin) and its squares, y before it is rounded to be stored. The origin is one of these
+ * numbers, near enough to the mean to keep the squares small.
  */
 struct conv_moments {
     double sum[KERNELS_MAX_BLOCK], square[KERNELS_MAX_BLOCK];
@@ -44,11 +45,12 @@ struct fused_norm {
     struct buffer *x;     /* NULL: the result is stored */
     struct buffer *stats; /* with `scale` and `shift`, which count floats from its start */
     size_t scale, shift;
+    bool bf16; /* x is, and its result would be */
 };
 
 /* Its result from `rows` rows of x, both in the layout of `value`. */
 void fused_norm_apply(const struct fused_norm *norm, const struct value *value, size_t rows,
-                      const float *x, float *result);
+                      const void *x, void *result);
 
 /* What layers tell each other about a value of the graph while a plan is built. */
 struct conv_fusion {

@@ -38,7 +38,8 @@ static int choose_chunks(int blocks, int threads, int rows)
 /* How channel blocks and their rows are divided among threads. */
 static void divide_work(struct batchnorm *n, int threads)
 {
-    const size_t block_bytes = 2 * (size_t)n->rows * n->pixels * (size_t)n->block * sizeof(float);
+    const size_t block_bytes =
+        2 * (size_t)n->rows * n->pixels * (size_t)n->block * n->kernels->size;
     n->threads = threads;
     n->together = !n->sync && threads > 1 && n->rows >= threads && block_bytes >= TOGETHER_BYTES;
     n->chunks = n->together ? threads : choose_chunks(n->blocks, threads, n->rows);
@@ -125,7 +126,7 @@ static bool may_recompute(const struct batchnorm *n, const struct builder *b,
                           const struct node *node)
 {
     const size_t bytes =
-        (size_t)b->rows * value_row(&b->graph->values[node->output]) * sizeof(float);
+        (size_t)b->rows * value_row(&b->graph->values[node->output]) * n->kernels->size;
     bool convolved;
     if (!b->training || bytes < RECOMPUTE_BYTES || !reads_by_asking(b, node->output, &convolved) ||
         !convolved)
@@ -204,7 +205,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     n->sync = b->core->request.sync_bn;
     n->wants_dx = x->wants_grad;
     divide_work(n, b->device->threads);
-    n->stream = (size_t)n->rows * value_row(x) * sizeof(float) >= STREAM_BYTES;
+    n->stream = (size_t)n->rows * value_row(x) * n->kernels->size >= STREAM_BYTES;
     bind_parameters(n, b, node);
     if (!can_fuse(b, node, &n->fused, err))
         return false;
@@ -217,7 +218,8 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
             (struct fused_norm){.x = n->x,
                                 .stats = n->stats,
                                 .scale = (size_t)STAT_SCALE * (size_t)n->channels,
-                                .shift = (size_t)STAT_SHIFT * (size_t)n->channels};
+                                .shift = (size_t)STAT_SHIFT * (size_t)n->channels,
+                                .bf16 = b->plan->bf16};
     if (n->fused && n->moments) { /* what is left looks at no value */
         build_label(b, PLAN_FORWARD, "fused");
         b->bytes = 0;

@@ -30,7 +30,7 @@ enum { SCALE, SHIFT, MEAN, A, B, C, FACTORS };
 
 /* What belongs to one row. */
 struct row {
-    size_t at; /* floats to its first number */
+    size_t at; /* numbers to its first */
     double *sums, *products;
     float *factors[FACTORS];
     float *stats;
@@ -54,10 +54,11 @@ static struct slab slab_of(const struct groupnorm *n)
     return (struct slab){.rows = 1, .pixels = n->pixels};
 }
 
-/* Floats from the first number of a row to that of the block of channel c. */
-static size_t block_at(const struct groupnorm *n, int c)
+/* The block of channel c in a row of a value. */
+static void *block_at(const struct groupnorm *n, const struct buffer *value, const struct row *row,
+                      int c)
 {
-    return (size_t)c * n->pixels;
+    return kernels_at(n->kernels, value->data, row->at + (size_t)c * n->pixels);
 }
 
 /* Those that fill the last block stay zero. */
@@ -69,13 +70,15 @@ static void clear_surplus(const struct groupnorm *n, const struct row *row)
 }
 
 /* Sums over the pixels, channel by channel, about zero. */
-static void sum_row(const struct groupnorm *n, const float *x, const struct row *row)
+static void sum_row(const struct groupnorm *n, const struct row *row)
 {
     const struct slab slab = slab_of(n);
     for (int c = 0; c < n->channels; c += n->block) {
+        const void *x = block_at(n, n->x, row, c);
+        float origin[KERNELS_MAX_BLOCK]; /* near enough to the mean to keep the squares small */
         double sums[2 * KERNELS_MAX_BLOCK];
-        const float *origin = x + block_at(n, c); /* near enough to keep the squares small */
-        n->kernels->norm_sums(&slab, origin, origin, sums);
+        n->kernels->widen(x, origin);
+        n->kernels->norm_sums(&slab, x, origin, sums);
         for (int k = 0; k < n->block; k++) {
             const double o = (double)origin[k], count = (double)n->pixels;
             row->sums[c + k] = sums[k] + count * o;
@@ -107,16 +110,14 @@ static void normalise_group(const struct groupnorm *n, int group, const struct r
 static void forward_row(const struct groupnorm *n, int index)
 {
     const struct row row = row_of(n, index, n->sums, n->factors);
-    const float *x = (const float *)n->x->data + row.at;
-    float *y = (float *)n->y->data + row.at;
-    sum_row(n, x, &row);
+    sum_row(n, &row);
     clear_surplus(n, &row);
     for (int group = 0; group < n->groups; group++)
         normalise_group(n, group, &row);
     for (int c = 0; c < n->channels; c += n->block) {
         const struct norm_forward args = {.slab = slab_of(n),
-                                          .x = x + block_at(n, c),
-                                          .y = y + block_at(n, c),
+                                          .x = block_at(n, n->x, &row, c),
+                                          .y = block_at(n, n->y, &row, c),
                                           .scale = row.factors[SCALE] + c,
                                           .shift = row.factors[SHIFT] + c};
         n->kernels->norm_forward(&args);
@@ -159,11 +160,10 @@ static void slopes_of_group(const struct groupnorm *n, int group, const struct r
 /* Where there is no ReLU, scale and shift are loaded but not used. */
 static struct norm_backward backward_args(const struct groupnorm *n, const struct row *row, int c)
 {
-    const size_t at = row->at + block_at(n, c);
     return (struct norm_backward){.slab = slab_of(n),
-                                  .dy = (const float *)n->dy->data + at,
-                                  .x = (const float *)n->x->data + at,
-                                  .dx = n->dx ? (float *)n->dx->data + at : NULL,
+                                  .dy = block_at(n, n->dy, row, c),
+                                  .x = block_at(n, n->x, row, c),
+                                  .dx = n->dx ? block_at(n, n->dx, row, c) : NULL,
                                   .scale = row->factors[SCALE] + c,
                                   .shift = row->factors[SHIFT] + c,
                                   .mean = row->factors[MEAN] + c,

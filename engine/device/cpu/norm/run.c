@@ -8,7 +8,7 @@
 /* One item of parallel work: a chunk of the rows of a channel block. */
 struct item {
     struct slab slab;
-    size_t start; /* floats to the slab's first number */
+    size_t start; /* numbers to the slab's first */
     int channel;
     double *sums; /* 2 x block */
 };
@@ -26,11 +26,16 @@ static struct item item_of(const struct batchnorm *n, int index)
         .sums = (double *)n->sums->data + (size_t)index * 2 * (size_t)n->block};
 }
 
+/* The number `start` of a value. */
+static void *value_at(const struct batchnorm *n, const struct buffer *value, size_t start)
+{
+    return kernels_at(n->kernels, value->data, start);
+}
+
 /* The first number of each channel: near enough to the mean to keep the squares small. */
 static void take_origin(const struct batchnorm *n, int block, float *origin)
 {
-    const float *x = (const float *)n->x->data + (size_t)block * n->pixels * (size_t)n->block;
-    memcpy(origin, x, (size_t)n->block * sizeof *origin);
+    n->kernels->widen(value_at(n, n->x, (size_t)block * n->pixels * (size_t)n->block), origin);
 }
 
 static void sum_item(const struct batchnorm *n, int index)
@@ -38,7 +43,7 @@ static void sum_item(const struct batchnorm *n, int index)
     const struct item p = item_of(n, index);
     float origin[KERNELS_MAX_BLOCK];
     take_origin(n, p.channel / n->block, origin);
-    n->kernels->norm_sums(&p.slab, (const float *)n->x->data + p.start, origin, p.sums);
+    n->kernels->norm_sums(&p.slab, value_at(n, n->x, p.start), origin, p.sums);
 }
 
 static void forward_item(const struct batchnorm *n, int index)
@@ -46,9 +51,9 @@ static void forward_item(const struct batchnorm *n, int index)
     const struct item p = item_of(n, index);
     const struct norm_forward args = {
         .slab = p.slab,
-        .x = (const float *)n->x->data + p.start,
-        .residual = n->residual ? (const float *)n->other->data + p.start : NULL,
-        .y = (float *)n->y->data + p.start,
+        .x = value_at(n, n->x, p.start),
+        .residual = n->residual ? value_at(n, n->other, p.start) : NULL,
+        .y = value_at(n, n->y, p.start),
         .mask = n->mask ? (uint16_t *)n->mask->data + p.start / (size_t)n->block : NULL,
         .scale = stat(n, STAT_SCALE) + p.channel,
         .shift = stat(n, STAT_SHIFT) + p.channel,
@@ -61,12 +66,12 @@ static struct norm_backward backward_args(const struct batchnorm *n, const struc
 {
     return (struct norm_backward){
         .slab = p->slab,
-        .dy = (const float *)n->dy->data + p->start,
-        .dy2 = n->dy2 ? (const float *)n->dy2->data + p->start : NULL,
-        .x = (const float *)n->x->data + p->start,
+        .dy = value_at(n, n->dy, p->start),
+        .dy2 = n->dy2 ? value_at(n, n->dy2, p->start) : NULL,
+        .x = value_at(n, n->x, p->start),
         .mask = n->mask ? (const uint16_t *)n->mask->data + p->start / (size_t)n->block : NULL,
-        .g = n->g ? (float *)n->g->data + p->start : NULL,
-        .dx = n->dx ? (float *)n->dx->data + p->start : NULL,
+        .g = n->g ? value_at(n, n->g, p->start) : NULL,
+        .dx = n->dx ? value_at(n, n->dx, p->start) : NULL,
         .scale = stat(n, STAT_SCALE) + p->channel,
         .shift = stat(n, STAT_SHIFT) + p->channel,
         .mean = stat(n, STAT_MEAN) + p->channel,

@@ -7,12 +7,15 @@
  *   TARGET                   the function attribute that allows it
  *   LANES                    floats in a vector
  *   vector                   its type, with the arithmetic operators
- *   v_load(p), v_store(p, v), v_stream(p, v), v_zero(), v_fma(a, b, c) = a*b + c, v_max(a, b)
+ *   v_load(p), v_store(p, v), v_zero(), v_fma(a, b, c) = a*b + c, v_max(a, b)
  *   v_positive(v)            a word with bit i set where lane i is > 0
  *   v_keep(word, v)          v, zero where the bit is clear
  *   v_keep_positive(t, v)    v, zero where t is not > 0
  *   v_fence()                makes streamed stores visible
+ * Values are of the type of simd/number.h.
  */
+
+#include "engine/device/cpu/simd/number.h"
 
 /* Four running sums hide the latency of the additions. */
 #define UNROLL 4
@@ -45,25 +48,30 @@ static inline TARGET void running_add(struct running *r, size_t u, vector value,
     r->product[u] = v_fma(value, factor, r->product[u]);
 }
 
-static TARGET void norm_sums(const struct slab *slab, const float *x, const float *origin,
+static TARGET void widen(const void *values, float *to)
+{
+    v_store(to, n_load(values));
+}
+
+static TARGET void norm_sums(const struct slab *slab, const void *x, const float *origin,
                              double *sums)
 {
     const vector o = v_load(origin);
     for (int k = 0; k < 2 * LANES; k++)
         sums[k] = 0;
     for (size_t n = 0; n < slab->rows; n++) {
-        const float *p = x + n * slab->stride;
+        const number *p = (const number *)x + n * slab->stride;
         struct running r;
         size_t i = 0;
         running_clear(&r);
         for (; i + UNROLL <= slab->pixels; i += UNROLL) {
             for (size_t u = 0; u < UNROLL; u++) {
-                vector d = v_load(p + (i + u) * LANES) - o;
+                vector d = n_load(p + (i + u) * LANES) - o;
                 running_add(&r, u, d, d);
             }
         }
         for (; i < slab->pixels; i++) {
-            vector d = v_load(p + i * LANES) - o;
+            vector d = n_load(p + i * LANES) - o;
             running_add(&r, 0, d, d);
         }
         running_flush(&r, sums);
@@ -76,19 +84,19 @@ static inline TARGET void forward_rows(const struct norm_forward *t, bool relu, 
 {
     const vector scale = v_load(t->scale), shift = v_load(t->shift), zero = v_zero();
     for (size_t n = t->slab.rows; n-- > 0;) {
-        const float *x = t->x + n * t->slab.stride;
-        const float *r = residual ? t->residual + n * t->slab.stride : NULL;
-        float *y = t->y + n * t->slab.stride;
+        const number *x = (const number *)t->x + n * t->slab.stride;
+        const number *r = residual ? (const number *)t->residual + n * t->slab.stride : NULL;
+        number *y = (number *)t->y + n * t->slab.stride;
         uint16_t *mask = residual && t->mask ? t->mask + n * t->slab.stride / LANES : NULL;
         for (size_t i = 0; i < t->slab.pixels; i++) {
-            vector v = v_fma(v_load(x + i * LANES), scale, shift);
+            vector v = v_fma(n_load(x + i * LANES), scale, shift);
             if (residual)
-                v += v_load(r + i * LANES);
+                v += n_load(r + i * LANES);
             if (mask)
                 mask[i] = v_positive(v);
             if (relu)
                 v = v_max(v, zero);
-            v_put(y + i * LANES, v, stream);
+            n_put(y + i * LANES, v, stream);
         }
     }
     v_fence();
@@ -109,13 +117,13 @@ static TARGET void norm_forward(const struct norm_forward *t)
 }
 
 /* The gradient before the ReLU at vector `i` of a row. */
-static inline TARGET vector masked_gradient(const float *dy, const float *dy2, const uint16_t *mask,
-                                            size_t i, vector x, vector scale, vector shift,
-                                            bool relu)
+static inline TARGET vector masked_gradient(const number *dy, const number *dy2,
+                                            const uint16_t *mask, size_t i, vector x, vector scale,
+                                            vector shift, bool relu)
 {
-    vector g = v_load(dy + i * LANES);
+    vector g = n_load(dy + i * LANES);
     if (dy2)
-        g += v_load(dy2 + i * LANES);
+        g += n_load(dy2 + i * LANES);
     if (mask)
         return v_keep(mask[i], g);
     return relu ? v_keep_positive(v_fma(x, scale, shift), g) : g;
@@ -127,26 +135,27 @@ static inline TARGET void backward_sums_rows(const struct norm_backward *t, doub
     const vector scale = v_load(t->scale), shift = v_load(t->shift), mean = v_load(t->mean);
     for (size_t n = 0; n < t->slab.rows; n++) {
         size_t row = n * t->slab.stride;
-        const float *x = t->x + row, *dy = t->dy + row, *dy2 = two ? t->dy2 + row : NULL;
+        const number *x = (const number *)t->x + row, *dy = (const number *)t->dy + row;
+        const number *dy2 = two ? (const number *)t->dy2 + row : NULL;
         const uint16_t *mask = residual ? t->mask + row / LANES : NULL;
-        float *g = residual ? t->g + row : NULL;
+        number *g = residual ? (number *)t->g + row : NULL;
         struct running r;
         size_t i = 0;
         running_clear(&r);
         for (; i + UNROLL <= t->slab.pixels; i += UNROLL) {
             for (size_t u = 0; u < UNROLL; u++) {
-                vector v = v_load(x + (i + u) * LANES);
+                vector v = n_load(x + (i + u) * LANES);
                 vector m = masked_gradient(dy, dy2, mask, i + u, v, scale, shift, relu);
                 if (residual)
-                    v_store(g + (i + u) * LANES, m);
+                    n_store(g + (i + u) * LANES, m);
                 running_add(&r, u, m, v - mean);
             }
         }
         for (; i < t->slab.pixels; i++) {
-            vector v = v_load(x + i * LANES);
+            vector v = n_load(x + i * LANES);
             vector m = masked_gradient(dy, dy2, mask, i, v, scale, shift, relu);
             if (residual)
-                v_store(g + i * LANES, m);
+                n_store(g + i * LANES, m);
             running_add(&r, 0, m, v - mean);
         }
         running_flush(&r, sums);
@@ -176,13 +185,14 @@ static inline TARGET void backward_data_rows(const struct norm_backward *t, bool
     const vector a = v_load(t->a), b = v_load(t->b), c = v_load(t->c);
     for (size_t n = t->slab.rows; n-- > 0;) {
         size_t row = n * t->slab.stride;
-        const float *x = t->x + row, *dy = residual ? t->g + row : t->dy + row;
-        const float *dy2 = two ? t->dy2 + row : NULL;
-        float *dx = t->dx + row;
+        const number *x = (const number *)t->x + row;
+        const number *dy = (const number *)(residual ? t->g : t->dy) + row;
+        const number *dy2 = two ? (const number *)t->dy2 + row : NULL;
+        number *dx = (number *)t->dx + row;
         for (size_t i = 0; i < t->slab.pixels; i++) {
-            vector v = v_load(x + i * LANES);
+            vector v = n_load(x + i * LANES);
             vector g = masked_gradient(dy, dy2, NULL, i, v, scale, shift, relu && !residual);
-            v_put(dx + i * LANES, v_fma(g, a, v_fma(v, b, c)), t->stream);
+            n_put(dx + i * LANES, v_fma(g, a, v_fma(v, b, c)), t->stream);
         }
     }
     v_fence();
@@ -201,6 +211,8 @@ static TARGET void norm_backward_data(const struct norm_backward *t)
 }
 
 const struct kernels KERNELS = {.block = LANES,
+                                .size = sizeof(number),
+                                .widen = widen,
                                 .norm_sums = norm_sums,
                                 .norm_forward = norm_forward,
                                 .norm_backward_sums = norm_backward_sums,

@@ -9,13 +9,14 @@
  * The inner loops of BatchNorm with what follows it (addition, ReLU), one set per instruction set.
  * A call works on one slab: one block of channels of some rows. All of them are memory-bound, so
  * they read each tensor as few times as possible: the ReLU after a plain BatchNorm leaves no mask,
- * it is recomputed from x; the one after an addition leaves one bit per element. Channel-wise
- * arrays hold `block` floats. Nothing is parallel here.
+ * it is recomputed from x; the one after an addition leaves one bit per element. Values are f32 or
+ * bf16, by the table; channel-wise arrays hold `block` floats, and sums are of f32, of what is
+ * computed from the stored numbers before it is itself rounded. Nothing is parallel here.
  */
 
 #define KERNELS_MAX_BLOCK 16
 
-/* Where a slab lies: rows of `pixels` x block floats, `stride` floats apart. */
+/* Where a slab lies: rows of `pixels` x block numbers, `stride` numbers apart. */
 struct slab {
     size_t rows, pixels, stride;
 };
@@ -23,8 +24,8 @@ struct slab {
 /* y = x * scale + shift [+ residual], then max(0, y) where `relu` is set. */
 struct norm_forward {
     struct slab slab;
-    const float *x, *residual; /* residual: NULL, or relu must be set */
-    float *y;
+    const void *x, *residual; /* residual: NULL, or relu must be set */
+    void *y;
     uint16_t *mask; /* with residual: a word per pixel, a bit per channel: y > 0. NULL: unwanted */
     const float *scale, *shift;
     bool relu;
@@ -38,9 +39,9 @@ struct norm_forward {
  */
 struct norm_backward {
     struct slab slab;
-    const float *dy, *dy2, *x; /* dy2: NULL, or the other part of the gradient */
-    const uint16_t *mask;      /* as left by the forward pass, or NULL */
-    float *g, *dx;
+    const void *dy, *dy2, *x; /* dy2: NULL, or the other part of the gradient */
+    const uint16_t *mask;     /* as left by the forward pass, or NULL */
+    void *g, *dx;
     const float *scale, *shift, *mean; /* of the forward pass */
     const float *a, *b, *c;
     bool relu, stream;
@@ -48,8 +49,11 @@ struct norm_backward {
 
 struct kernels {
     int block;
+    size_t size; /* bytes of a number */
+    /* The numbers of a block's channels at one pixel. */
+    void (*widen)(const void *values, float *to);
     /* sums[0..block) = sums of (x - origin), sums[block..2*block) of its squares */
-    void (*norm_sums)(const struct slab *slab, const float *x, const float *origin, double *sums);
+    void (*norm_sums)(const struct slab *slab, const void *x, const float *origin, double *sums);
     void (*norm_forward)(const struct norm_forward *args);
     /* sums[0..block) = sums of g, sums[block..2*block) of g*(x - mean) */
     void (*norm_backward_sums)(const struct norm_backward *args, double *sums);
@@ -59,8 +63,14 @@ struct kernels {
 /* For values of `block` channels, of bf16 or f32, on this processor. 1 is always there. */
 const struct kernels *kernels_find(int block, bool bf16);
 
-extern const struct kernels kernels_plain; /* block 1, any processor */
+extern const struct kernels kernels_plain, kernels_plain_bf16; /* block 1, any processor */
 #if defined(__x86_64__)
-extern const struct kernels kernels_avx2;   /* block 8 */
-extern const struct kernels kernels_avx512; /* block 16 */
+extern const struct kernels kernels_avx2, kernels_avx2_bf16;     /* block 8 */
+extern const struct kernels kernels_avx512, kernels_avx512_bf16; /* block 16 */
 #endif
+
+/* The number `at` of values. */
+static inline void *kernels_at(const struct kernels *kernels, void *values, size_t at)
+{
+    return (unsigned char *)values + at * kernels->size;
+}

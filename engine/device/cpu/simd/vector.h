@@ -3,7 +3,9 @@
 /*
  * Vectors for loops that are written once for all instruction sets: what AVX2 and AVX-512 have in
  * common. Part of vector_avx2.h and vector_avx512.h, one of which a file includes. They define
- * TARGET, LANES, `vector` and MM(name), which is the name of an intrinsic of the set.
+ * TARGET, LANES, `vector` and MM(name), which is the name of an intrinsic of the set; for bf16
+ * v_half, LANES of them, HALF(name), an intrinsic for it, v_words, LANES words of 32 bits, and
+ * v_lower_halves(words).
  */
 
 static inline TARGET vector v_load(const float *p)
@@ -53,4 +55,38 @@ static inline TARGET void v_fence(void)
 static inline TARGET vector v_all(float value)
 {
     return MM(set1_ps)(value);
+}
+
+/* Stored as f32 nothing is lost: see simd/number.h. */
+static inline TARGET vector v_rounded(vector v)
+{
+    return v;
+}
+
+/* The bf16 of each lane in the lower half of a word: bf16_round of engine/device/bf16.h. */
+static inline TARGET v_words v_round_words(vector v)
+{
+    typedef uint32_t words __attribute__((vector_size(sizeof(vector))));
+    const words bits = (words)v, nan = (words)(v != v);
+    return (v_words)((((bits + 0x7fff + (bits >> 16 & 1)) >> 16) & ~nan) | (nan & 0x7fff));
+}
+
+static inline TARGET vector v_rounded_bf16(vector v)
+{
+    return (vector)MM(slli_epi32)(v_round_words(v), 16);
+}
+
+static inline TARGET vector v_load_bf16(const uint16_t *p)
+{
+    return (vector)MM(slli_epi32)(MM(cvtepu16_epi32)(HALF(loadu)((const v_half *)p)), 16);
+}
+
+static inline TARGET void v_store_bf16(uint16_t *p, vector v)
+{
+    HALF(storeu)((v_half *)p, v_lower_halves(v_round_words(v)));
+}
+
+static inline TARGET void v_stream_bf16(uint16_t *p, vector v)
+{
+    HALF(stream)((v_half *)p, v_lower_halves(v_round_words(v)));
 }

@@ -12,6 +12,16 @@
 #define LANES 8
 typedef __m256 vector;
 #define MM(name) _mm256_##name
+
+typedef __m256i v_words;
+typedef __m128i v_half;
+#define HALF(name) _mm_##name##_si128
+
+static inline TARGET v_half v_lower_halves(v_words words)
+{
+    return _mm_packus_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+}
+
 #include "engine/device/cpu/simd/vector.h"
 
 typedef __m256i v_mask; /* all lanes or none */
@@ -25,6 +35,12 @@ static inline TARGET v_mask v_mask_of(bool all)
 static inline TARGET vector v_load_masked(const float *p, v_mask mask)
 {
     return _mm256_maskload_ps(p, mask);
+}
+
+static inline TARGET vector v_load_masked_bf16(const uint16_t *p, v_mask mask)
+{
+    const v_half half = _mm_maskload_epi32((const void *)p, _mm256_castsi256_si128(mask));
+    return (vector)_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16);
 }
 
 static inline TARGET uint16_t v_positive(vector v)

@@ -12,6 +12,16 @@
 #define LANES 16
 typedef __m512 vector;
 #define MM(name) _mm512_##name
+
+typedef __m512i v_words;
+typedef __m256i v_half;
+#define HALF(name) _mm256_##name##_si256
+
+static inline TARGET v_half v_lower_halves(v_words words)
+{
+    return _mm512_cvtepi32_epi16(words);
+}
+
 #include "engine/device/cpu/simd/vector.h"
 
 typedef __mmask16 v_mask; /* all lanes or none */
@@ -25,6 +35,14 @@ static inline TARGET v_mask v_mask_of(bool all)
 static inline TARGET vector v_load_masked(const float *p, v_mask mask)
 {
     return _mm512_maskz_loadu_ps(mask, p);
+}
+
+/* Half as many words of 32 bits. */
+static inline TARGET vector v_load_masked_bf16(const uint16_t *p, v_mask mask)
+{
+    const __m512i half = _mm512_maskz_loadu_epi32(mask & 0xff, p);
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm512_castsi512_si256(half));
+    return (vector)_mm512_slli_epi32(wide, 16);
 }
 
 static inline TARGET uint16_t v_positive(vector v)
