@@ -23,8 +23,8 @@
 
 /* What is computed, seen as a forward convolution of 3x3 and stride 1. */
 struct winograd {
-    const float *x; /* rows x in x in_h x in_w, in the blocked layout */
-    float *y;       /* rows x out x out_h x out_w */
+    const void *x; /* rows x in x in_h x in_w, in the blocked layout; f32 or bf16, as is y */
+    void *y;       /* rows x out x out_h x out_w */
     const float *weights, *bias;
     int rows;
     int in, in_h, in_w;
@@ -63,15 +63,24 @@ static inline bool winograd_has(const struct winograd_group *group, int point)
  *     V: [point][in / L][T][L]    U: [point][in][W * L]    M: [point][T * vectors * L], of which
  * the first are [tile][W * L]. Points of V and U are `stride` floats from each other.
  */
-struct winograd_kernels {
-    int lanes, tiles,
-        vectors; /* the most tiles and vectors of outputs that it multiplies at once */
+
+/* Those over values, for a type of them. V, U and M are f32. */
+struct winograd_transforms {
     /* Ask for the values of a group long before they are transformed: its tiles of each block of
      * input channels in turn, those with the numbers `from` to `to` of all. */
     void (*fetch)(const struct winograd *job, const struct winograd_group *group, int from, int to);
     /* V of the group for the input channels of a block. */
     void (*input)(const struct winograd *job, const struct winograd_group *group, int in_block,
                   float *v, size_t stride);
+    /* The results of the group from M, for the output channels of `vectors` blocks. Adds to the
+     * `moments` of these blocks; NULL: there are none. */
+    void (*output)(const struct winograd *job, const struct winograd_group *group, int out_block,
+                   int vectors, const float *m, struct conv_moments *moments);
+};
+
+struct winograd_kernels {
+    int lanes, tiles,
+        vectors; /* the most tiles and vectors of outputs that it multiplies at once */
     /* U of the input channels of a block for the output channels of `vectors` blocks. */
     void (*weights)(const struct winograd *job, int in_block, int out_block, int vectors, float *u,
                     size_t stride);
@@ -79,12 +88,11 @@ struct winograd_kernels {
      * it, `next`, is fetched meanwhile. */
     void (*multiply)(const float *v, const float *u, int in, int tiles, int vectors, bool add,
                      const float *next, float *m);
-    /* The results of the group from M, for the output channels of `vectors` blocks. Adds to the
-     * `moments` of these blocks; NULL: there are none. */
-    void (*output)(const struct winograd *job, const struct winograd_group *group, int out_block,
-                   int vectors, const float *m, struct conv_moments *moments);
+    const struct winograd_transforms *transforms[2]; /* of values of f32, of bf16 */
 };
 
 #if defined(__x86_64__)
 extern const struct winograd_kernels winograd_avx2, winograd_avx512;
+extern const struct winograd_transforms winograd_transforms_avx2, winograd_transforms_avx2_bf16;
+extern const struct winograd_transforms winograd_transforms_avx512, winograd_transforms_avx512_bf16;
 #endif

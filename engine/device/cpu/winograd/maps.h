@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: MIT */
+#pragma once
 
 /*
  * The linear maps of winograd.h's tiles, after Lavin, Gray, Fast Algorithms for Convolutional
  * Neural Networks, 2015 (arXiv:1509.09308). Every lane of a vector is a channel of its own.
- * Part of winograd/blocked.h.
+ * Part of winograd/blocked.h and winograd/transforms.h.
  *
  * Along a side, a tile of 4 interpolates at 0, 1, -1, 2, -2 and infinity, a tile of 3 at all of
  * them but -2. Weights are taken at these points as they are, divided by 6, whatever the tile; what
  * Lagrange's interpolation divides by differs between the tiles and is in the maps of the values
  * and of the results, mostly for nothing.
  */
+
+#include "engine/device/cpu/simd/number.h"
+#include "engine/device/cpu/winograd/sizes.h"
+
+#define INLINE static inline TARGET __attribute__((always_inline))
+
+/* The most tiles of a group: twice as many sums, 2 vectors of weights and a number of V are in
+ * registers. */
+#define GROUP (LANES == 16 ? 14 : 6)
 
 /* Floats from a point of the products to the next. */
 #define M_POINT ((ptrdiff_t)GROUP * 2 * LANES)
@@ -36,10 +46,10 @@ INLINE void line_values(const vector t[WINOGRAD_TILE], int size, float *out, ptr
     }
 }
 
-/* A window: its pixels are LANES floats apart, its inner rows `stride`. Of the first and the last
+/* A window: its pixels are LANES numbers apart, its inner rows `stride`. Of the first and the last
  * column it has only what the masks let through. */
 struct look {
-    const float *top, *inner, *bottom;
+    const number *top, *inner, *bottom;
     ptrdiff_t stride;
     v_mask first, last;
 };
@@ -58,9 +68,9 @@ INLINE void tile_values(const struct look *d, float *out, ptrdiff_t stride, cons
 #define COLUMN _Pragma("GCC unroll 6") for (int j = 0; j < columns; j++)
 #define ROW(i) ((i) == 0 ? d->top : (i) == h + 1 ? d->bottom : d->inner + ((i)-1) * d->stride)
 #define AT(i)                                                                                      \
-    (j == 0             ? v_load_masked(ROW(i), d->first)                                          \
-     : j == columns - 1 ? v_load_masked(ROW(i) + j * LANES, d->last)                               \
-                        : v_load(ROW(i) + j * LANES))
+    (j == 0             ? n_load_masked(ROW(i), d->first)                                          \
+     : j == columns - 1 ? n_load_masked(ROW(i) + j * LANES, d->last)                               \
+                        : n_load(ROW(i) + j * LANES))
     if (h == 4) {
         COLUMN t[j] = v_fma(v_all(6), AT(0) - AT(2), v_all(1.5F) * (AT(4) - AT(2)));
         line_values(t, w, out, stride);

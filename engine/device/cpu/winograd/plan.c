@@ -2,6 +2,7 @@
 #include "engine/device/cpu/winograd/plan.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <unistd.h>
 
 #define PAD          16                /* floats between matrices, against strides of 4 KB */
@@ -84,6 +85,7 @@ void winograd_plan_make(struct winograd_plan *p, const struct conv_shape *s, boo
 {
     struct winograd *job = &p->job;
     *p = (struct winograd_plan){.threads = threads, .kernels = kernels_of(s->in_block)};
+    p->transforms = p->kernels->transforms[s->bf16];
     *job = (struct winograd){.rows = s->rows,
                              .in = gradient ? s->out : s->in,
                              .in_h = gradient ? s->out_h : s->in_h,
@@ -96,8 +98,9 @@ void winograd_plan_make(struct winograd_plan *p, const struct conv_shape *s, boo
                              .turned = gradient,
                              .add = !gradient && s->add,
                              .relu = !gradient && s->relu};
-    job->stream =
-        (size_t)s->rows * job->out * job->out_h * job->out_w * sizeof(float) >= STREAM_BYTES;
+    job->stream = (size_t)s->rows * job->out * job->out_h * job->out_w *
+                      (s->bf16 ? sizeof(uint16_t) : sizeof(float)) >=
+                  STREAM_BYTES;
     const int pair = p->kernels->lanes * p->kernels->vectors;
     p->in_blocks = job->in / p->kernels->lanes;
     p->pairs = (job->out + pair - 1) / pair;

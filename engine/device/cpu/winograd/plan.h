@@ -20,6 +20,7 @@
 struct winograd_plan {
     struct winograd job;
     const struct winograd_kernels *kernels;
+    const struct winograd_transforms *transforms; /* of the type of the values */
     struct winograd_groups groups;
     int threads;
     bool by_outputs, shared_tiles;

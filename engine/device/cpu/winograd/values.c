@@ -17,7 +17,8 @@ static int least(int a, int b)
 static void transform_block(const struct winograd_plan *p, const struct winograd_group *group,
                             int block, float *v)
 {
-    p->kernels->input(&p->job, group, block, v + (size_t)block * winograd_v_block(p), p->v_stride);
+    p->transforms->input(&p->job, group, block, v + (size_t)block * winograd_v_block(p),
+                         p->v_stride);
 }
 
 static void transform(const struct winograd_plan *p, const struct winograd_group *group, float *v)
@@ -53,13 +54,13 @@ static void run_group(const struct winograd_plan *p, int index, const float *u, 
             const float *values = v + (size_t)point * p->v_stride;
             if (!winograd_has(&group, point))
                 continue;
-            k->fetch(&p->job, &next, fetched, fetch);
+            p->transforms->fetch(&p->job, &next, fetched, fetch);
             fetched = fetch;
             k->multiply(values, u + pair * winograd_u_size(p) + (size_t)point * p->u_stride,
                         p->job.in, group.tiles, vectors, false, values + p->v_stride,
                         m + (size_t)point * winograd_m_point(p));
         }
-        k->output(&p->job, &group, pair * k->vectors, vectors, m, moments_of(p, pair));
+        p->transforms->output(&p->job, &group, pair * k->vectors, vectors, m, moments_of(p, pair));
     }
 }
 
@@ -167,8 +168,9 @@ static void run_pair(const struct winograd_plan *p, const struct part *part, int
     for (int i = 0; i * p->chunk < p->in_blocks; i++)
         run_step(p, part, (struct weights_step){pair, i}, u, m);
     for (int i = 0; i < part->count; i++)
-        k->output(&p->job, &part->groups[i], pair * k->vectors, winograd_vectors_of(p, pair),
-                  m + (size_t)i * winograd_m_size(p), moments_of(p, pair));
+        p->transforms->output(&p->job, &part->groups[i], pair * k->vectors,
+                              winograd_vectors_of(p, pair), m + (size_t)i * winograd_m_size(p),
+                              moments_of(p, pair));
 }
 
 /* Groups of a thread's own. */

@@ -166,6 +166,7 @@ struct work {
     struct layout layout;
     const struct conv_pass *pass;
     const struct winograd_weights_kernels *kernels;
+    const struct winograd_weights_transforms *transforms;
 };
 
 static int group_channels(const struct winograd_weights *w, int channels, int group)
@@ -209,9 +210,9 @@ static void transform(const struct work *work, const struct team *team,
         const int group = (int)(i / pieces), out_group = group - w->in_groups;
         float *panels = base + (size_t)group * WINOGRAD_POINTS * w->panel;
         if (out_group < 0)
-            work->kernels->input(w, chunk, work->pass->x, group, from, count, panels);
+            work->transforms->input(w, chunk, work->pass->x, group, from, count, panels);
         else
-            work->kernels->gradient(w, chunk, work->pass->dy, out_group, from, count, panels);
+            work->transforms->gradient(w, chunk, work->pass->dy, out_group, from, count, panels);
     }
 }
 
@@ -350,7 +351,8 @@ static void finish(const struct work *work, const struct team *team)
 void winograd_weights_run(const struct conv_pass *pass,
                           const struct winograd_weights_kernels *kernels)
 {
-    struct work work = {.pass = pass, .kernels = kernels};
+    struct work work = {
+        .pass = pass, .kernels = kernels, .transforms = kernels->transforms[pass->shape->bf16]};
     plan(&work.w, pass->shape, kernels->block, pass->threads);
     work.w.norm = pass->norm;
     work.layout = layout_of(&work.w, pass->threads);

@@ -79,16 +79,22 @@ struct winograd_square {
     int ins, outs;
 };
 
-/* The inner loops for one instruction set. Nothing is parallel here. */
-struct winograd_weights_kernels {
-    int block;
+/* The inner loops over values of one type, f32 or bf16. V and D are f32. Nothing is parallel here.
+ */
+struct winograd_weights_transforms {
     /* V of `count` bands from the one with the number `from`, of a chunk, in the panels of `group`,
      * which begin at `v`. */
     void (*input)(const struct winograd_weights *w, const struct winograd_chunk *chunk,
-                  const float *x, int group, size_t from, size_t count, float *v);
+                  const void *x, int group, size_t from, size_t count, float *v);
     /* D, likewise. */
     void (*gradient)(const struct winograd_weights *w, const struct winograd_chunk *chunk,
-                     const float *dy, int group, size_t from, size_t count, float *d);
+                     const void *dy, int group, size_t from, size_t count, float *d);
+};
+
+/* All of them for one instruction set. */
+struct winograd_weights_kernels {
+    int block;
+    const struct winograd_weights_transforms *transforms[2]; /* of values of f32, of bf16 */
     /* For one point: add the products of `count` tiles to the sums of a square, or set them where
      * `first` is set. */
     void (*multiply)(const struct winograd_weights *w, const struct winograd_square *square,
@@ -113,4 +119,8 @@ void winograd_weights_run(const struct conv_pass *pass,
 #if defined(__x86_64__)
 extern const struct conv_kernel winograd_weights_8;  /* block 8 */
 extern const struct conv_kernel winograd_weights_16; /* block 16 */
+extern const struct winograd_weights_transforms winograd_weights_transforms_8,
+    winograd_weights_transforms_8_bf16;
+extern const struct winograd_weights_transforms winograd_weights_transforms_16,
+    winograd_weights_transforms_16_bf16;
 #endif

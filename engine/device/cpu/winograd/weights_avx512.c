@@ -6,7 +6,10 @@
 
 #include "engine/device/cpu/simd/vector_avx512.h"
 
-#define WINOGRAD_WEIGHTS winograd_weights_16
+#define WINOGRAD_TRANSFORMS      winograd_weights_transforms_16
+#define WINOGRAD_TRANSFORMS_BF16 winograd_weights_transforms_16_bf16
+#define WINOGRAD_WEIGHTS         winograd_weights_16
 #include "engine/device/cpu/winograd/weights_blocked.h"
+#include "engine/device/cpu/winograd/weights_tiles.h"
 
 #endif

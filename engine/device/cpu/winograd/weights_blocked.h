@@ -2,10 +2,10 @@
 
 /*
  * The products and the last step of winograd/weights.h for a block that is one vector. Included
- * like simd/blocked.h; WINOGRAD_WEIGHTS is the name of the kernel.
+ * like simd/blocked.h; WINOGRAD_WEIGHTS is the name of the kernel, WINOGRAD_TRANSFORMS and
+ * WINOGRAD_TRANSFORMS_BF16 are those of the tables of weights_tiles.h for values of f32 and of
+ * bf16.
  */
-
-#include "engine/device/cpu/winograd/weights_tiles.h"
 
 /* Input channels by vectors of the output that a product holds in registers. */
 #define ROWS    (LANES / 2)
@@ -156,8 +156,7 @@ static TARGET void finish(const struct winograd_weights *w, const struct winogra
 
 static const struct winograd_weights_kernels winograd_weights_kernels = {
     .block = LANES,
-    .input = transform_input,
-    .gradient = transform_gradient,
+    .transforms = {&WINOGRAD_TRANSFORMS, &WINOGRAD_TRANSFORMS_BF16},
     .multiply = multiply,
     .bias = add_bias,
     .finish = finish,

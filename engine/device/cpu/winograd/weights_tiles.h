@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * V and D of winograd/weights.h for a block that is one vector. Part of weights_blocked.h.
+ * V and D of winograd/weights.h for a block that is one vector, from values of the type of
+ * simd/number.h. Included like simd/blocked.h; WINOGRAD_TRANSFORMS is the name of the table.
  *
  * A tile of 3 outputs has a window of 5 values and interpolates at 0, 1, -1, 2 and infinity, the
  * points of a tile of 4 without -2. Where the product of the differences between a point and the
  * others is N(3) with 5 points and N(4) with 6, V has N(4) / N(3) as a factor: the weights are
  * divided by N(4) in the end.
  */
+
+#include "engine/device/cpu/simd/number.h"
 
 /* How many tiles ahead memory is asked for what the transforms read. */
 #define AHEAD 16
@@ -23,15 +26,15 @@ static inline int group_blocks(const struct winograd_weights *w, int channels, i
 struct walk {
     const struct winograd_weights *w;
     const struct winograd_chunk *chunk;
-    const float *data;
+    const number *data;
     int height, width;
     size_t planes;            /* blocks of all groups */
     size_t first, block, end; /* of the group */
     size_t from, band, stop;
-    int tile;           /* in the band */
-    int high, top;      /* of the band: its pixels, and the first of them in the image */
-    size_t slots[2];    /* in panels, of its tiles of 4 pixels and of 3 */
-    const float *image; /* that the band lies in */
+    int tile;            /* in the band */
+    int high, top;       /* of the band: its pixels, and the first of them in the image */
+    size_t slots[2];     /* in panels, of its tiles of 4 pixels and of 3 */
+    const number *image; /* that the band lies in */
 };
 
 /* What all tiles of a band have in common. */
@@ -54,7 +57,7 @@ static inline void walk_band(struct walk *walk)
 }
 
 static inline struct walk walk_start(const struct winograd_weights *w,
-                                     const struct winograd_chunk *chunk, const float *data,
+                                     const struct winograd_chunk *chunk, const number *data,
                                      int height, int width, int channels, int group, size_t from,
                                      size_t count)
 {
@@ -111,11 +114,11 @@ static inline __attribute__((always_inline)) void walk_fetch(struct walk *walk)
     if (walk->block == walk->end)
         return;
     const int left = winograd_start(&walk->w->wide, walk->tile);
-    const float *pixel = walk->image + ((ptrdiff_t)walk->top * walk->width + left) * LANES;
+    const number *pixel = walk->image + ((ptrdiff_t)walk->top * walk->width + left) * LANES;
     for (int i = 0; i < walk->high && walk->top + i < walk->height;
          i++, pixel += (ptrdiff_t)walk->width * LANES)
 #pragma GCC unroll 4
-        for (int j = 0; j < WINOGRAD_OUT * LANES; j += 16)
+        for (int j = 0; j < WINOGRAD_OUT * LANES; j += NUMBER_LINE)
             __builtin_prefetch(pixel + j);
     walk_next(walk);
 }
@@ -175,7 +178,7 @@ static inline TARGET void gradient_4(const vector d[4], vector t[WINOGRAD_TILE])
 
 /* The rows of a window of up to 6x6 pixels; NULL where they lie outside the image. */
 struct window {
-    const float *row[WINOGRAD_TILE];
+    const number *row[WINOGRAD_TILE];
     int left, width;            /* its first column, and those of the image */
     const float *scale, *shift; /* of the block's channels, see struct conv_norm; NULL: none */
 };
@@ -202,9 +205,10 @@ static inline TARGET vector pixel_of(const struct window *window, int i, int j)
 {
     if ((unsigned)(window->left + j) >= (unsigned)window->width || !window->row[i])
         return v_zero();
-    const vector x = v_load(window->row[i] + j * LANES);
-    return window->scale ? v_max(v_fma(x, v_load(window->scale), v_load(window->shift)), v_zero())
-                         : x;
+    const vector x = n_load(window->row[i] + j * LANES);
+    return window->scale
+               ? n_rounded(v_max(v_fma(x, v_load(window->scale), v_load(window->shift)), v_zero()))
+               : x;
 }
 
 /* Of `inputs` numbers to the points, of which -2 is there where `outputs` is WINOGRAD_TILE. */
@@ -267,7 +271,7 @@ map_tile(const struct walk *walk, const struct window *window, const struct side
 }
 
 static TARGET void transform_input(const struct winograd_weights *w,
-                                   const struct winograd_chunk *chunk, const float *x, int group,
+                                   const struct winograd_chunk *chunk, const void *x, int group,
                                    size_t from, size_t count, float *v)
 {
     const struct conv_shape *s = w->shape;
@@ -283,8 +287,8 @@ static TARGET void transform_input(const struct winograd_weights *w,
 }
 
 static TARGET void transform_gradient(const struct winograd_weights *w,
-                                      const struct winograd_chunk *chunk, const float *dy,
-                                      int group, size_t from, size_t count, float *d)
+                                      const struct winograd_chunk *chunk, const void *dy, int group,
+                                      size_t from, size_t count, float *d)
 {
     const struct conv_shape *s = w->shape;
     struct walk walk = walk_start(w, chunk, dy, s->out_h, s->out_w, s->out, group, from, count);
@@ -297,3 +301,6 @@ static TARGET void transform_gradient(const struct winograd_weights *w,
                  (struct side_map){4, 6, gradient_4}, walk_panel(&walk, d));
     }
 }
+
+const struct winograd_weights_transforms WINOGRAD_TRANSFORMS = {.input = transform_input,
+                                                                .gradient = transform_gradient};
