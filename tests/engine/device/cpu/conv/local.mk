@@ -2,6 +2,10 @@ if HAVE_CHECK
 check_PROGRAMS += %D%/test_fold
 check_PROGRAMS += %D%/test_kernels
 check_PROGRAMS += %D%/test_fusion
+check_PROGRAMS += %D%/test_values
+%C%_test_values_SOURCES = %D%/test_values.c
+%C%_test_values_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
+%C%_test_values_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)
 %C%_test_kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 %C%_test_kernels_SOURCES = %D%/test_kernels.c
 %C%_test_kernels_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "engine/device/bf16.h"
 #include "engine/device/cpu/autotune/algorithms.h"
 #include "engine/device/cpu/core/device.h"
 #include "tests/reference/conformance.h"
@@ -25,7 +26,7 @@ static const struct kind {
     {2, 2, 3, 13, 0}, {4, 4, 8, 8, 1}, {2, 2, 6, 11, 2}, {33, 2, 4, 4, 1},  {3, 19, 2, 3, 1},
 };
 
-static struct conv_shape shape_of(const struct kind *k, int block, int rows)
+static struct conv_shape shape_of(const struct kind *k, int block, int rows, bool bf16)
 {
     struct conv_shape s;
     memset(&s, 0, sizeof s);
@@ -40,6 +41,7 @@ static struct conv_shape shape_of(const struct kind *k, int block, int rows)
     s.pad_h = s.pad_w = k->pad;
     s.out_h = s.in_h + 2 * k->pad - 2;
     s.out_w = s.in_w + 2 * k->pad - 2;
+    s.bf16 = bf16;
     return s;
 }
 
@@ -49,7 +51,8 @@ struct trial_conv {
     const struct conv_kernel *kernel;
     int threads;
     size_t src_count, dst_count, weight_count;
-    float *x, *normed, *weights, *scale, *shift, *dst, *result;
+    void *x, *normed, *dst, *result; /* values of the shape's type */
+    float *weights, *scale, *shift;
 };
 
 /* Numbers about `mean`; those of a seed are made once, for all cases of a test. */
@@ -71,10 +74,25 @@ static float *numbers(size_t count, int seed, float mean)
     return p;
 }
 
-static void trial_conv_make(struct trial_conv *t, const struct conv_kernel *kernel,
-                            const struct kind *kind, int rows, int threads, float mean)
+/* The same in the type of the shape's values. */
+static void *values(const struct conv_shape *s, size_t count, int seed, float mean)
 {
-    const struct conv_shape s = shape_of(kind, kernel->block, rows);
+    float *list = numbers(count, seed, mean);
+    if (!s->bf16)
+        return list;
+    uint16_t *rounded = aligned_alloc(64, (count * sizeof *rounded + 63) / 64 * 64);
+    ck_assert_ptr_nonnull(rounded);
+    for (size_t i = 0; i < count; i++)
+        rounded[i] = bf16_round(list[i]);
+    free(list);
+    return rounded;
+}
+
+static void trial_conv_make(struct trial_conv *t, const struct conv_kernel *kernel,
+                            const struct conv_shape *shape, int threads, float mean)
+{
+    const struct conv_shape s = *shape;
+    const struct kernels *norm = kernels_find(kernel->block, s.bf16);
     const size_t pixels = (size_t)s.in_h * (size_t)s.in_w;
     t->shape = s;
     t->kernel = kernel;
@@ -82,28 +100,28 @@ static void trial_conv_make(struct trial_conv *t, const struct conv_kernel *kern
     t->src_count = (size_t)s.rows * (size_t)s.in * pixels;
     t->dst_count = (size_t)s.rows * (size_t)s.out * (size_t)s.out_h * (size_t)s.out_w;
     t->weight_count = (size_t)s.in * (size_t)s.out * 9;
-    t->x = numbers(t->src_count, 1, mean);
-    t->normed = numbers(t->src_count, 2, 0);
+    t->x = values(&s, t->src_count, 1, mean);
+    t->normed = values(&s, t->src_count, 2, 0);
     t->weights = numbers(t->weight_count, 3, 0);
     t->scale = numbers((size_t)s.in, 4, 1);
     t->shift = numbers((size_t)s.in, 5, 0.5F);
-    t->dst = numbers(t->dst_count, 6, 0);
-    t->result = numbers(t->dst_count, 7, 0);
+    t->dst = values(&s, t->dst_count, 6, 0);
+    t->result = values(&s, t->dst_count, 7, 0);
     for (int block = 0; block < s.in / kernel->block; block++) {
         const size_t start = (size_t)block * pixels * (size_t)kernel->block;
-        const struct norm_forward args = {.slab = {(size_t)rows, pixels, (size_t)s.in * pixels},
-                                          .x = t->x + start,
-                                          .y = t->normed + start,
+        const struct norm_forward args = {.slab = {(size_t)s.rows, pixels, (size_t)s.in * pixels},
+                                          .x = kernels_at(norm, t->x, start),
+                                          .y = kernels_at(norm, t->normed, start),
                                           .scale = t->scale + block * kernel->block,
                                           .shift = t->shift + block * kernel->block,
                                           .relu = true};
-        kernels_find(kernel->block, false)->norm_forward(&args);
+        norm->norm_forward(&args);
     }
 }
 
 static void trial_conv_free(struct trial_conv *t)
 {
-    float *const list[] = {t->x, t->normed, t->weights, t->scale, t->shift, t->dst, t->result};
+    void *const list[] = {t->x, t->normed, t->weights, t->scale, t->shift, t->dst, t->result};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         free(list[i]);
 }
@@ -120,6 +138,11 @@ static void run(const struct trial_conv *t, struct conv_pass pass)
     pass.direction = t->kernel->direction;
     t->kernel->run(&pass);
     free(pass.scratch);
+}
+
+static size_t dst_bytes(const struct trial_conv *t)
+{
+    return t->dst_count * (t->shape.bf16 ? sizeof(uint16_t) : sizeof(float));
 }
 
 /* x with its BatchNorm inside gives the bits that the BatchNorm's result gives. */
@@ -140,7 +163,7 @@ static void check_norm(struct trial_conv *t)
         run(t, pass);
     }
     if (forward)
-        ck_assert_mem_eq(t->dst, t->result, t->dst_count * sizeof(float));
+        ck_assert_mem_eq(t->dst, t->result, dst_bytes(t));
     else
         ck_assert_mem_eq(dw[0], dw[1], t->weight_count * sizeof(float));
     free(dw[0]);
@@ -156,9 +179,11 @@ static void each_kernel(bool forward_alone, void (*check)(struct trial_conv *), 
         const struct conv_kernel *const *m = conv_kernels(directions[i / 2], i % 2 ? 16 : 8);
         for (; *m; m++)
             for (size_t k = 0; (*m)->fuses && k < sizeof kinds / sizeof *kinds; k++)
-                for (int r = 0; r < 3; r++) {
+                for (int r = 0; r < 3 * 2; r++) {
+                    const struct conv_shape s =
+                        shape_of(&kinds[k], (*m)->block, rows[r / 2], r % 2);
                     struct trial_conv t;
-                    trial_conv_make(&t, *m, &kinds[k], rows[r], r + 1, mean);
+                    trial_conv_make(&t, *m, &s, r / 2 + 1, mean);
                     check(&t);
                     trial_conv_free(&t);
                 }
@@ -194,7 +219,8 @@ static struct moments exact_moments(const struct trial_conv *t, int block, int k
         for (int n = 0; n < s->rows; n++)
             for (size_t i = 0; i < pixels; i++) {
                 const size_t plane = (size_t)n * (size_t)(s->out / s->out_block) + (size_t)block;
-                const double y = (double)t->result[(plane * pixels + i) * width + (size_t)k];
+                const size_t at = (plane * pixels + i) * width + (size_t)k;
+                const double y = (double)((const float *)t->result)[at];
                 sum += pass ? (y - m.mean) * (y - m.mean) : y;
             }
         *(pass ? &m.variance : &m.mean) = sum / count;
@@ -219,7 +245,7 @@ static void compare_moments(const struct trial_conv *t, const struct conv_moment
     const struct slab slab = {(size_t)s->rows, pixels, (size_t)s->out * pixels};
     double own_error = 0, error = 0;
     for (int b = 0; count > 1 && b < blocks; b++) {
-        const float *y = t->result + (size_t)b * pixels * width;
+        const float *y = (const float *)t->result + (size_t)b * pixels * width;
         double own[2 * KERNELS_MAX_BLOCK], sums[2 * KERNELS_MAX_BLOCK];
         float origin[KERNELS_MAX_BLOCK];
         kernels_find(s->out_block, false)->norm_sums(&slab, y, y, own);
@@ -235,23 +261,53 @@ static void compare_moments(const struct trial_conv *t, const struct conv_moment
                   own_error);
 }
 
+static size_t moments_bytes(const struct trial_conv *t)
+{
+    const size_t blocks = (size_t)(t->shape.out / t->shape.out_block);
+    return blocks * (size_t)t->threads * sizeof(struct conv_moments);
+}
+
+static struct conv_moments *moments_make(const struct trial_conv *t)
+{
+    struct conv_moments *moments = malloc(moments_bytes(t));
+    ck_assert_ptr_nonnull(moments);
+    memset(moments, 0xff, moments_bytes(t));
+    return moments;
+}
+
+/* They are of what is rounded to bf16: those of f32 from the same numbers. */
+static void compare_with_f32(const struct trial_conv *t, const struct conv_moments *fused)
+{
+    struct trial_conv exact = *t;
+    struct conv_moments *moments = moments_make(t);
+    exact.shape.bf16 = false;
+    float *x = numbers(t->src_count, 1, 0), *y = numbers(t->dst_count, 7, 0);
+    for (size_t i = 0; i < t->src_count; i++)
+        x[i] = bf16_widen(((const uint16_t *)t->x)[i]);
+    run(&exact, (struct conv_pass){.x = x, .w = t->weights, .y = y, .moments = moments});
+    ck_assert_mem_eq(moments, fused, moments_bytes(t));
+    free(x);
+    free(y);
+    free(moments);
+}
+
 static void check_moments(struct trial_conv *t)
 {
     const int blocks = t->shape.out / t->shape.out_block;
-    const size_t count = (size_t)blocks * (size_t)t->threads;
-    struct conv_moments *moments = malloc(count * sizeof *moments);
-    ck_assert_ptr_nonnull(moments);
-    memset(moments, 0xff, count * sizeof *moments);
+    struct conv_moments *moments = moments_make(t);
     run(t, (struct conv_pass){.x = t->x, .w = t->weights, .y = t->dst});
     run(t, (struct conv_pass){.x = t->x, .w = t->weights, .y = t->result, .moments = moments});
-    ck_assert_mem_eq(t->dst, t->result, t->dst_count * sizeof(float));
+    ck_assert_mem_eq(t->dst, t->result, dst_bytes(t));
     for (int b = 0; b < blocks; b++) {
         long found = 0;
         for (int thread = 0; thread < t->threads; thread++)
             found += moments[thread * blocks + b].count;
         ck_assert_int_eq(found, (long)t->shape.rows * t->shape.out_h * t->shape.out_w);
     }
-    compare_moments(t, moments);
+    if (t->shape.bf16)
+        compare_with_f32(t, moments);
+    else
+        compare_moments(t, moments);
     free(moments);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "engine/device/bf16.h"
 #include "engine/device/cpu/autotune/algorithms.h"
 #include "tests/suites.h"
 
@@ -15,11 +16,14 @@
  * precision, in all sizes that are special somewhere.
  */
 
-#define GUARD 64 /* floats behind each result that must stay as they are */
+#define GUARD 64 /* numbers behind each result that must stay as they are */
 
 /* Relative rms error that a kernel may make. Winograd's transforms cost some bits: the library's is
  * at 5e-7 to 2e-6 too, and more in few sums over many channels. */
 #define TOLERANCE 5e-6
+
+/* And by how much rounding to bf16 moves a number, relative to it. */
+#define HALF_BF16 0x1p-8
 
 struct kind {
     int in, out; /* blocks */
@@ -81,11 +85,13 @@ UNCHECKED static size_t weight_at(const struct conv_shape *s, int o, int i, int 
     return (square * b + i % b) * b + o % b;
 }
 
-/* Arrays of one case: `count` floats with a guard behind them. */
+/* Arrays of one case: `count` numbers with a guard behind them. */
 struct array {
-    float *data, *before; /* what was in it in front of the pass */
+    void *data;
+    float *before; /* what was in it in front of the pass */
     double *expected;
     size_t count;
+    bool bf16; /* the numbers are, otherwise f32 */
 };
 
 enum { SRC, DST, WEIGHTS, BIAS, SEEDS };
@@ -107,15 +113,37 @@ static const float *numbers_of(int seed, size_t count)
     return made[seed].numbers;
 }
 
-static void array_make(struct array *a, size_t count, int seed)
+static size_t array_bytes(const struct array *a, size_t count)
 {
+    return count * (a->bf16 ? sizeof(uint16_t) : sizeof(float));
+}
+
+static float number_at(const struct array *a, size_t i)
+{
+    return a->bf16 ? bf16_widen(((const uint16_t *)a->data)[i]) : ((const float *)a->data)[i];
+}
+
+static void array_reset(struct array *a)
+{
+    if (!a->bf16)
+        memcpy(a->data, a->before, array_bytes(a, a->count + GUARD));
+    else
+        for (size_t i = 0; i < a->count + GUARD; i++)
+            ((uint16_t *)a->data)[i] = bf16_round(a->before[i]);
+}
+
+static void array_make(struct array *a, size_t count, int seed, bool bf16)
+{
+    const float *numbers = numbers_of(seed, count + GUARD);
     a->count = count;
-    a->data = aligned_alloc(64, ((count + GUARD) * sizeof(float) + 63) / 64 * 64);
+    a->bf16 = bf16;
+    a->data = aligned_alloc(64, (array_bytes(a, count + GUARD) + 63) / 64 * 64);
     a->before = malloc((count + GUARD) * sizeof(float));
     a->expected = calloc(count, sizeof(double));
     ck_assert(a->data && a->before && a->expected);
-    memcpy(a->before, numbers_of(seed, count + GUARD), (count + GUARD) * sizeof(float));
-    memcpy(a->data, a->before, (count + GUARD) * sizeof(float));
+    for (size_t i = 0; i < count + GUARD; i++)
+        a->before[i] = bf16 ? bf16_widen(bf16_round(numbers[i])) : numbers[i];
+    array_reset(a);
 }
 
 static void array_free(struct array *a)
@@ -133,10 +161,10 @@ struct trial {
 static void trial_make(struct trial *t, const struct conv_shape *s)
 {
     t->shape = *s;
-    array_make(&t->src, (size_t)s->rows * s->in * s->in_h * s->in_w, SRC);
-    array_make(&t->dst, (size_t)s->rows * s->out * s->out_h * s->out_w, DST);
-    array_make(&t->weights, (size_t)s->in * s->out * s->kernel_h * s->kernel_w, WEIGHTS);
-    array_make(&t->bias, (size_t)s->out, BIAS);
+    array_make(&t->src, (size_t)s->rows * s->in * s->in_h * s->in_w, SRC, s->bf16);
+    array_make(&t->dst, (size_t)s->rows * s->out * s->out_h * s->out_w, DST, s->bf16);
+    array_make(&t->weights, (size_t)s->in * s->out * s->kernel_h * s->kernel_w, WEIGHTS, false);
+    array_make(&t->bias, (size_t)s->out, BIAS, false);
 }
 
 static void trial_free(struct trial *t)
@@ -220,15 +248,18 @@ static void expect(struct trial *t, enum conv_direction direction)
 
 static void check_guard(const struct array *a, const char *what)
 {
-    ck_assert_msg(memcmp(a->data + a->count, a->before + a->count, GUARD * sizeof(float)) == 0,
-                  "%s: written past its end", what);
+    for (size_t i = a->count; i < a->count + GUARD; i++)
+        ck_assert_msg(number_at(a, i) == a->before[i], "%s: written past its end", what);
 }
 
+/* Of bf16 only what cannot be the rounding of each number is an error. */
 static void check_result(const struct array *a, const char *what)
 {
     double off = 0, size = 0;
     for (size_t i = 0; i < a->count; i++) {
-        off += pow((double)a->data[i] - a->expected[i], 2);
+        const double rounding = a->bf16 ? HALF_BF16 * fabs(a->expected[i]) : 0;
+        const double error = fabs((double)number_at(a, i) - a->expected[i]);
+        off += error <= rounding ? 0 : pow(error - rounding, 2); /* NaN is an error */
         size += pow(a->expected[i], 2);
     }
     ck_assert_msg(off <= TOLERANCE * TOLERANCE * size, "%s: relative error %g", what,
@@ -267,19 +298,19 @@ static void check_trial(struct trial *t, const struct conv_kernel *kernel, int t
     const struct conv_shape *s = &t->shape;
     struct array *result = result_of(t, kernel->direction);
     const bool with_bias = s->bias && kernel->direction == CONV_BACKWARD_WEIGHTS;
-    const size_t bytes = result->count * sizeof(float);
-    float *first = malloc(bytes);
+    const size_t bytes = array_bytes(result, result->count);
+    void *first = malloc(bytes);
     char what[160];
     snprintf(
         what, sizeof what,
-        "%s, direction %d, blocks of %d, %d threads: %d rows, %d->%d, %dx%d, %dx%d/%d, pad %d%s",
+        "%s, direction %d, blocks of %d, %d threads: %d rows, %d->%d, %dx%d, %dx%d/%d, pad %d%s%s",
         kernel->name, (int)kernel->direction, s->in_block, threads, s->rows, s->in, s->out, s->in_h,
-        s->in_w, s->kernel_h, s->kernel_w, s->stride_h, s->pad_h, s->bias ? ", bias" : "");
+        s->in_w, s->kernel_h, s->kernel_w, s->stride_h, s->pad_h, s->bias ? ", bias" : "",
+        s->bf16 ? ", bf16" : "");
     ck_assert_ptr_nonnull(first);
     for (int round = 0; round < 2; round++) {
-        if (s->add)
-            memcpy(result->data, result->before, bytes);
-        else
+        array_reset(result);
+        if (!s->add)
             memset(result->data, 0xff, bytes);
         run(t, kernel, threads);
         if (round == 0)
@@ -293,8 +324,8 @@ static void check_trial(struct trial *t, const struct conv_kernel *kernel, int t
     check_guard(&t->dst, what);
     check_guard(&t->weights, what);
     check_guard(&t->bias, what);
-    memcpy(result->data, result->before, bytes);
-    memcpy(t->bias.data, t->bias.before, t->bias.count * sizeof(float));
+    array_reset(result);
+    array_reset(&t->bias);
     free(first);
 }
 
@@ -331,6 +362,9 @@ static void check_direction(enum conv_direction direction)
                 s.bias = true;
                 if (direction != CONV_BACKWARD_DATA && r == 1)
                     check_shape(&s, direction);
+                s.bf16 = true;
+                if (r == 1)
+                    check_shape(&s, direction);
             }
 }
 
@@ -363,6 +397,8 @@ START_TEST(results_are_finished)
                 s.add = what & 2;
                 s.relu = what & 4;
                 check_shape(&s, CONV_FORWARD);
+                s.bf16 = true;
+                check_shape(&s, CONV_FORWARD);
             }
 }
 END_TEST
@@ -376,6 +412,67 @@ START_TEST(large_results_are_right)
         check_shape(&s, CONV_FORWARD);
         check_shape(&s, CONV_BACKWARD_DATA);
     }
+}
+END_TEST
+
+/* --- bf16 --- */
+
+/* What the results are before they are stored: those of f32 from the same numbers. */
+static void check_rounding(struct trial *t, const struct conv_kernel *kernel)
+{
+    struct conv_shape shape = t->shape;
+    struct trial exact;
+    shape.bf16 = false;
+    trial_make(&exact, &shape);
+    memcpy(exact.src.before, t->src.before, t->src.count * sizeof(float));
+    memcpy(exact.dst.before, t->dst.before, t->dst.count * sizeof(float));
+    array_reset(&exact.src);
+    array_reset(&exact.dst);
+    run(&exact, kernel, 2);
+    run(t, kernel, 2);
+    const struct array *from = result_of(&exact, kernel->direction),
+                       *to = result_of(t, kernel->direction);
+    for (size_t i = 0; i < to->count; i++) {
+        const float x = number_at(from, i);
+        ck_assert_float_eq(number_at(to, i), to->bf16 ? bf16_widen(bf16_round(x)) : x);
+    }
+    ck_assert_mem_eq(exact.bias.data, t->bias.data, array_bytes(&exact.bias, exact.bias.count));
+    trial_free(&exact);
+}
+
+static void check_bf16(const struct conv_shape *s, enum conv_direction direction)
+{
+    const struct conv_kernel *const *kernels = conv_kernels(direction, s->in_block);
+    const bool winograd = *kernels && s->kernel_h == 3 && s->stride_h == 1;
+    int fitting = 0;
+    struct trial t;
+    if (winograd)
+        trial_make(&t, s);
+    for (; *kernels; kernels++) {
+        if (!(*kernels)->fits(s))
+            continue;
+        ck_assert(winograd);
+        check_rounding(&t, *kernels);
+        fitting++;
+    }
+    ck_assert_int_eq(fitting, winograd);
+    if (winograd)
+        trial_free(&t);
+}
+
+/* The last kind's results are stored past the caches. */
+START_TEST(bf16_is_rounded_f32)
+{
+    static const struct kind large = {1, 2, 56, 57, 3, 1, 1};
+    const size_t count = sizeof kinds / sizeof *kinds;
+    for (int block = 8; block <= 16; block += 8)
+        for (size_t k = 0; k <= count; k++) {
+            struct conv_shape s =
+                shape_of(k < count ? &kinds[k] : &large, block, k < count ? 17 : 128 / block * 6);
+            s.bias = s.bf16 = true;
+            for (int d = CONV_FORWARD; d <= CONV_BACKWARD_WEIGHTS; d++)
+                check_bf16(&s, (enum conv_direction)d);
+        }
 }
 END_TEST
 
@@ -427,6 +524,7 @@ int main(void)
     tcase_add_test(kernels, weight_gradient_is_right);
     tcase_add_test(kernels, results_are_finished);
     tcase_add_test(kernels, large_results_are_right);
+    tcase_add_test(kernels, bf16_is_rounded_f32);
     tcase_add_test(kernels, dilated_windows_are_left_to_the_library);
     tcase_add_test(kernels, large_weights_are_right);
 #if defined(__x86_64__)
