@@ -45,7 +45,7 @@ struct device_watch {
 
 struct device_options {
     struct device_id id;
-    enum number_type type;     /* GPU: of activations and products; CPU: f32 whatever is said */
+    enum number_type type;     /* of activations and products; a CPU takes f32 for the default */
     bool deterministic;        /* bit-identical results, even if that is slower */
     struct device_watch watch; /* GPU; a CPU device computes on the caller's own thread */
     bool estimate;             /* CPU: plans will not run; what would be measured is guessed */
@@ -243,6 +243,9 @@ struct backend {
                       size_t why_size, struct error *err);
     bool (*open)(const struct device_options *options, struct device **out, struct error *err);
     void (*close)(struct device *device);
+    /* Whether devices of this kind compute in a type; *why, unless `why` is NULL, says why not. On
+     * any thread. NULL: whether one does is seen when it is opened. */
+    bool (*computes_in)(enum number_type type, const char **why);
 
     /* The network's arenas on this device (zeroed). One network per open device. */
     bool (*replica_create)(struct device *device, const struct net *net,
@@ -376,3 +379,9 @@ struct backend {
     /* Params and one state change places. NULL: runs of such devices keep no average. */
     bool (*swap)(struct device *device, struct replica *replica, int state, struct error *err);
 };
+
+/* What devices of a kind compute in where those of others have the type that is wanted. */
+static inline enum number_type backend_type(const struct backend *backend, enum number_type wanted)
+{
+    return !backend->computes_in || backend->computes_in(wanted, NULL) ? wanted : TYPE_F32;
+}

@@ -13,9 +13,9 @@
  */
 struct device_exchange {
     int count, index; /* devices; which of them this one is */
-    /* CPU devices: memory for all channels of what operation `origin` makes, `row` numbers for each
+    /* CPU devices: memory for all channels of what operation `origin` makes, `row` bytes for each
      * row of any pass, which is one for all devices. While plans are made. */
-    float *(*values)(void *context, int origin, size_t row, struct error *err);
+    void *(*values)(void *context, int origin, size_t row, struct error *err);
     /* A barrier. *all[i] is what device i has offered here, until the next call; both may be NULL.
      * Fails when another device failed or the run is being ended. */
     bool (*wait)(void *context, const void *own, const void *const **all, struct error *err);

@@ -67,7 +67,7 @@ static bool prepare(struct predictor *predictor, const struct spec *spec, const 
 {
     const struct device_options options = {
         .id = spec->devices.id[0],
-        .type = spec->devices.id[0].kind == DEVICE_CPU ? TYPE_F32 : spec->dtype,
+        .type = backend_type(predictor->backend, spec->dtype),
         .deterministic = spec->deterministic,
         .watch = {.limit_s = STALL_SECONDS},
         .threads = spec->thread_count > 0 ? spec->threads[0] : spec->cpu_threads,

@@ -42,7 +42,7 @@ gpu-probe: $(call program_of,tests/gpu/probe.c $(call sources,gpu_probe_parts) t
 gpu-train: $(call program_of,tests/gpu/train.c)
 test_gpu_device: $(call program_of,tests/gpu/test_gpu_device.c $(TRIAL))
 test_gpu_runs: $(call program_of,tests/gpu/test_gpu_runs.c tests/engine/train/run/parallel_fixture.c \
-	tests/recorder.c tests/support.c)
+	tests/recorder.c tests/support.c tests/trajectory.c)
 test_kernels: $(call program_of,$(KERNELS))
 test_conv_sim: $(call program_of,$(call sources,tests_engine_device_cuda_dnn_test_conv_sim_SOURCES))
 test_matmul_sim: $(call program_of,$(call sources,tests_engine_device_cuda_dnn_test_matmul_sim_SOURCES))

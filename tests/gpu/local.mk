@@ -35,7 +35,8 @@ if HAVE_CHECK
 	tests/reference/conformance_slices.c tests/reference/conformance_stages.c $(TRIAL)
 %C%_test_gpu_device_LDADD = $(gpu_test_libs)
 %C%_test_gpu_device_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-%C%_test_gpu_runs_SOURCES = %D%/test_gpu_runs.c %D%/gpu_case.h $(parallel_fixture)
+%C%_test_gpu_runs_SOURCES = %D%/test_gpu_runs.c %D%/gpu_case.h tests/trajectory.c \
+	tests/trajectory.h $(parallel_fixture)
 %C%_test_gpu_runs_LDADD = $(gpu_test_libs)
 %C%_test_gpu_runs_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 %C%_test_gpu_probe_SOURCES = \

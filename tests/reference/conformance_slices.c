@@ -34,14 +34,14 @@ struct worker {
     struct net_slice slice;
 };
 
-static float *shared_values(void *context, int origin, size_t row, struct error *err)
+static void *shared_values(void *context, int origin, size_t row, struct error *err)
 {
     struct group *group = ((struct worker *)context)->group;
     (void)err;
     ck_assert_int_lt(origin, MOST_GATHERS);
     pthread_mutex_lock(&group->lock);
     if (!group->values[origin])
-        group->values[origin] = calloc(row * ROWS, sizeof(float));
+        group->values[origin] = calloc(ROWS, row);
     ck_assert(group->values[origin]);
     pthread_mutex_unlock(&group->lock);
     return group->values[origin];

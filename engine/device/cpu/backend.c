@@ -13,6 +13,7 @@
 #include "engine/device/cpu/plan.h"
 #include "engine/device/cpu/replica.h"
 #include "engine/device/cpu/simd/kernels.h"
+#include "spec/names.h"
 
 /* The widest layout that both the library's convolutions and our kernels have here. */
 static int choose_block(void)
@@ -39,6 +40,13 @@ static bool check_team(const struct device *device, struct error *err)
                      "OpenMP gives %d thread%s instead of %d; unset OMP_THREAD_LIMIT and "
                      "OMP_MAX_ACTIVE_LEVELS",
                      team, plural(team), device->threads);
+}
+
+static bool check_type(enum number_type type, struct error *err)
+{
+    const char *why = "";
+    return type == TYPE_DEFAULT || cpu_computes_in(type, &why) ||
+           error_set(err, ERROR_USAGE, "dtype %s: %s", number_type_name(type), why);
 }
 
 /* Bind the whole team to the device's cores: threads of the pool inherit the mask they were born
@@ -95,9 +103,12 @@ static bool cpu_open(const struct device_options *options, struct device **out, 
     device->estimate = options->estimate;
     device->deterministic = options->deterministic;
     device->block = choose_block();
+    device->bf16 = options->type == TYPE_BF16;
+    device->library_bf16 = cpu_library_has_bf16();
     omp_set_dynamic(0);
     omp_set_num_threads(device->threads);
-    if (!check_team(device, err) || !pin_team(options, err) || !start_library(device, err)) {
+    if (!check_type(options->type, err) || !check_team(device, err) || !pin_team(options, err) ||
+        !start_library(device, err)) {
         error_prefix(err, "%s", device->name);
         cpu_close(device);
         return false;
@@ -117,6 +128,7 @@ const struct backend cpu_backend = {
     .enumerate = cpu_enumerate,
     .libraries = cpu_libraries,
     .open = cpu_open,
+    .computes_in = cpu_computes_in,
     .close = cpu_close,
     .replica_create = cpu_replica_create,
     .replica_destroy = cpu_replica_destroy,

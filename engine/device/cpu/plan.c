@@ -6,6 +6,7 @@
 
 #include "engine/device/cpu/conv/fusion.h"
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/core/number.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/lanes/build.h"
 #include "engine/device/cpu/layers/elementwise.h"
@@ -15,9 +16,9 @@
 static bool run_addition(struct plan *plan, void *layer, struct error *err)
 {
     const struct addition *add = layer;
-    (void)plan;
     (void)err;
-    elementwise_add(add->left->data, add->right->data, false, add->sum->data, add->count);
+    elementwise_add(add->left->data, add->right->data, false, add->sum->data, add->count,
+                    plan->bf16);
     return true;
 }
 
@@ -32,12 +33,17 @@ static bool copy(struct plan *plan, void *to, const void *from, size_t bytes, st
     return true;
 }
 
-static const struct build_backend build_backend = {.number_size = sizeof(float),
-                                                   .layer_of = cpu_layer_of,
-                                                   .input = build_input,
-                                                   .loss = build_loss,
-                                                   .run_addition = run_addition,
-                                                   .copy = copy};
+static bool build(struct plan *plan, const struct graph *graph, struct error *err)
+{
+    const struct build_backend backend = {.number_size = number_size(plan->bf16),
+                                          .layer_of = cpu_layer_of,
+                                          .input = build_input,
+                                          .loss = build_loss,
+                                          .run_addition = run_addition,
+                                          .copy = copy};
+    return plan_core_build(&plan->core, plan, plan->device, graph,
+                           plan->replica->lanes ? &lanes_build_backend : &backend, err);
+}
 
 /* Plans run one at a time, so they share one workspace, as large as the largest needs. */
 static bool grow_workspace(struct device *device, size_t bytes, struct error *err)
@@ -80,11 +86,10 @@ bool cpu_plan_create(struct device *device, struct replica *replica,
         return error_memory(err, "a plan");
     plan->device = device;
     plan->replica = r;
+    plan->bf16 = r->bf16;
     plan->core.request = *request;
     plan->fusions = calloc((size_t)graph->value_count, sizeof *plan->fusions);
-    if ((!plan->fusions && !error_memory(err, "a plan")) ||
-        !plan_core_build(&plan->core, plan, device, graph,
-                         r->lanes ? &lanes_build_backend : &build_backend, err) ||
+    if ((!plan->fusions && !error_memory(err, "a plan")) || !build(plan, graph, err) ||
         !grow_workspace(device, plan_core_bytes(&plan->core), err) ||
         !grow_slots(device, request->slots, plan->core.kept_bytes, err)) {
         cpu_plan_destroy(device, plan);
@@ -231,10 +236,11 @@ bool cpu_plan_finish(struct device *device, struct plan *plan, bool *any, struct
 
 size_t cpu_stage_row(const struct replica *replica, bool output)
 {
-    const struct graph *g = &((const struct cpu_replica *)replica)->graph;
+    const struct cpu_replica *r = (const struct cpu_replica *)replica;
+    const struct graph *g = &r->graph;
     if (output ? g->ends : g->begins)
         return 0;
-    return value_row(&g->values[output ? g->output : g->input]) * sizeof(float);
+    return value_row(&g->values[output ? g->output : g->input]) * number_size(r->bf16);
 }
 
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)
@@ -243,9 +249,9 @@ bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, st
     if (plan->core.logits_rows > 0 &&
         (!plan->core.bound || plan->core.workspace_moves != device->workspace_moves))
         return error_set(err, ERROR_FAILED, "%s: logits asked for before a pass", device->name);
-    for (int n = 0; n < plan->core.logits_rows; n++)
-        memcpy(logits + (size_t)n * classes,
-               (const float *)plan->core.logits->data + (size_t)n * plan->core.logits_row,
-               classes * sizeof *logits);
+    for (size_t n = 0; n < (size_t)plan->core.logits_rows; n++)
+        for (size_t k = 0; k < classes; k++)
+            logits[n * classes + k] =
+                number_get(plan->core.logits->data, n * plan->core.logits_row + k, plan->bf16);
     return true;
 }

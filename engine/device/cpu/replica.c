@@ -10,15 +10,18 @@
 #include "engine/device/cpu/layers/fold.h"
 #include "engine/device/cpu/replica_layout.h"
 
-/* Small networks work on rows side by side, in blocks of one channel; their stages do not. */
+/* Small networks work on rows side by side, in blocks of one channel, always in f32, as they fit in
+ * the caches; their stages do not. */
 static bool build_graph(struct device *device, const struct net *net, const struct net_stage *stage,
                         struct cpu_replica *r, struct error *err)
 {
+    r->bf16 = device->bf16;
     if (stage)
         return graph_build(net, stage, LAYOUT_BLOCKS, device->block, &r->graph, err);
     if (!graph_build(net, NULL, LAYOUT_BLOCKS, 1, &r->graph, err) ||
         !lanes_suit(device, &r->graph, &r->lanes, err))
         return false;
+    r->bf16 = device->bf16 && !r->lanes;
     if (r->lanes || device->block == 1)
         return true;
     graph_free(&r->graph);
@@ -93,7 +96,7 @@ static bool reorder_conv(struct device *device, const struct weights_format *for
     dnnl_primitive_desc_t desc = NULL;
     dnnl_primitive_t reorder = NULL;
     dnnl_engine_t engine = device->engine;
-    desc_t plain_desc = filters_desc(&format->filters, dnnl_oihw, dnnl_goihw);
+    desc_t plain_desc = filters_desc(&format->filters, dnnl_f32, dnnl_oihw, dnnl_goihw);
     bool ok =
         (plain_desc || error_memory(err, "layout of weights")) &&
         dnnl_check(dnnl_memory_create(&plain, plain_desc, engine, padded), "memory object", err) &&

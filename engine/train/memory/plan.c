@@ -62,6 +62,7 @@ static void take_stage(const struct spec *spec, const struct pipeline_layout *la
 struct subject {
     struct device_id id;
     int threads;
+    enum number_type type;
     bool deterministic;
     const struct net *net;
     struct replica_request request;
@@ -76,7 +77,7 @@ struct gathers {
     float nowhere[16];
 };
 
-static float *count_values(void *context, int origin, size_t row, struct error *err)
+static void *count_values(void *context, int origin, size_t row, struct error *err)
 {
     struct gathers *gathers = context;
     (void)origin;
@@ -146,6 +147,7 @@ static bool measure(const struct subject *subject, struct memory_share *share, s
     char name[DEVICE_NAME];
     if (!backend)
         return error_set(err, ERROR_USAGE, "%s: %s", device_id_text(subject->id, name), why);
+    options.type = backend_type(backend, subject->type);
     if (!backend->open(&options, &device, err))
         return false;
     bool ok = backend->replica_create(device, subject->net, &subject->request, &replica, err) &&
@@ -186,6 +188,7 @@ static bool plan_device(const struct spec *spec, const struct net *net,
 {
     struct subject subject = {.id = spec->devices.id[index],
                               .threads = threads[index],
+                              .type = spec->dtype,
                               .deterministic = spec->deterministic,
                               .net = net,
                               .request = optimizer_request(spec, index),

@@ -59,17 +59,19 @@ static int count_kind(const struct device_id *devices, int count, enum device_ki
     return found;
 }
 
-/* The type is a matter of GPUs, which know their own default; CPU devices always compute in f32,
- * also together with GPUs. */
+/* In a run with GPUs the type is theirs, and they know their own default; CPU devices that lack it
+ * compute in f32 beside them. Other hosts look at their processors when they open devices. */
 static bool resolve_type(struct spec *spec, struct error *err)
 {
     if (count_kind(spec->devices.id, spec->devices.count, DEVICE_CUDA) > 0)
         return true;
-    if (spec->dtype != TYPE_DEFAULT && spec->dtype != TYPE_F32)
-        return error_set(err, ERROR_USAGE, "dtype %s: CPU devices compute in f32 only",
-                         number_type_name(spec->dtype));
-    spec->dtype = TYPE_F32;
-    return true;
+    if (spec->dtype == TYPE_DEFAULT)
+        spec->dtype = TYPE_F32;
+    const char *why = "";
+    const struct backend *backend = backend_find(DEVICE_CPU, &why);
+    return spec_has_hosts(spec) || !backend || !backend->computes_in ||
+           backend->computes_in(spec->dtype, &why) ||
+           error_set(err, ERROR_USAGE, "dtype %s: %s", number_type_name(spec->dtype), why);
 }
 
 /* CPU devices, of which these are on this host, share the cores that this process may use. */

@@ -146,11 +146,22 @@ static bool device_check(void *context, struct error *err)
     return sync_check(rank->group, rank->group_number, err);
 }
 
+static bool has_gpus(const struct device_list *devices)
+{
+    for (int i = 0; i < devices->count; i++)
+        if (devices->id[i].kind == DEVICE_CUDA)
+            return true;
+    return false;
+}
+
+/* Beside GPUs, whose type the run's is, a CPU device that lacks it computes in f32. */
 static void take_options(struct ranks *ranks, double work)
 {
     for (int i = 0; i < ranks->count; i++) {
         struct device_options *options = &ranks->rank[i].options;
-        options->type = options->id.kind == DEVICE_CPU ? TYPE_F32 : ranks->spec->dtype;
+        options->type = has_gpus(&ranks->spec->devices)
+                            ? backend_type(ranks->rank[i].backend, ranks->spec->dtype)
+                            : ranks->spec->dtype;
         options->deterministic = ranks->spec->deterministic;
         options->watch = (struct device_watch){
             .limit_s = ranks->stall_s + work / SLOWEST_GPU_FLOPS,

@@ -15,8 +15,8 @@
 
 /* What an operation makes, all channels. */
 struct shared {
-    float *data; /* NULL: nobody has asked yet */
-    size_t row;  /* numbers */
+    void *data; /* NULL: nobody has asked yet */
+    size_t row; /* bytes */
 };
 
 /* What the plans of a rank are given. */
@@ -43,7 +43,7 @@ static size_t alignment_of(size_t bytes)
 
 size_t exchange_value_bytes(size_t rows, size_t row)
 {
-    const size_t bytes = rows * row * sizeof(float), align = alignment_of(bytes);
+    const size_t bytes = rows * row, align = alignment_of(bytes);
     return (bytes + align - 1) / align * align;
 }
 
@@ -93,14 +93,14 @@ static bool make_values(struct exchange *exchange, struct shared *values, size_t
     return true;
 }
 
-static float *give_values(void *context, int origin, size_t row, struct error *err)
+static void *give_values(void *context, int origin, size_t row, struct error *err)
 {
     struct exchange *exchange = ((struct rank_end *)context)->exchange;
     struct shared *values = &exchange->values[origin];
     pthread_mutex_lock(&exchange->lock);
     bool ok = values->data || make_values(exchange, values, row, err);
     if (ok && values->row != row)
-        ok = error_set(err, ERROR_FAILED, "rows of %zu and %zu numbers in the slices' layouts",
+        ok = error_set(err, ERROR_FAILED, "rows of %zu and %zu bytes in the slices' layouts",
                        values->row, row);
     pthread_mutex_unlock(&exchange->lock);
     return ok ? values->data : NULL;

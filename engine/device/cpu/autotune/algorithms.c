@@ -45,8 +45,8 @@ const struct conv_kernel *const *conv_kernels(enum conv_direction direction, int
 
 static bool library_may_use_winograd(const struct conv_shape *s)
 {
-    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
-           s->in_block == 16 && s->out_block == 16;
+    return !s->bf16 && s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 &&
+           s->stride_w == 1 && s->in_block == 16 && s->out_block == 16;
 }
 
 int conv_algorithms(const struct conv_shape *shape, enum conv_direction direction,

@@ -57,11 +57,12 @@ static char *key_of(const struct conv_shape *s, enum conv_direction direction, i
     escape_copy(processor, sizeof processor, name);
     return text_format(
         "%d, oneDNN %d.%d.%d, set %x\t%s\t%s %d threads %d rows %dx%dx%d/%d to %dx%dx%d/%d kernel "
-        "%dx%d stride %dx%d pad %dx%d%s%s%s",
+        "%dx%d stride %dx%d pad %dx%d%s%s%s%s",
         KERNELS_VERSION, v->major, v->minor, v->patch, (unsigned)dnnl_get_effective_cpu_isa(),
         processor, names[direction], threads, s->rows, s->in, s->in_h, s->in_w, s->in_block, s->out,
         s->out_h, s->out_w, s->out_block, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
-        s->pad_h, s->pad_w, s->bias ? " bias" : "", s->add ? " add" : "", s->relu ? " relu" : "");
+        s->pad_h, s->pad_w, s->bias ? " bias" : "", s->add ? " add" : "", s->relu ? " relu" : "",
+        s->bf16 ? " bf16" : "");
 }
 
 int conv_cache_find(const struct conv_shape *shape, enum conv_direction direction, int threads,

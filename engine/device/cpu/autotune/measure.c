@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "engine/device/cpu/core/number.h"
+#include "engine/device/cpu/core/primitive.h"
 #include "engine/device/plan/memory_pool.h"
 
 #define DECIDED_AFTER  2   /* calm runs */
@@ -40,12 +42,13 @@ struct bench {
 static void place(struct bench *b)
 {
     const struct conv_shape *s = b->shape;
-    const size_t number = sizeof(float), in = (size_t)s->in, out = (size_t)s->out;
+    const size_t number = number_size(library_type(b->device, s->bf16) == dnnl_bf16),
+                 in = (size_t)s->in, out = (size_t)s->out;
     b->in = 0;
     b->out = memory_round((size_t)s->rows * in * s->in_h * s->in_w * number);
     b->weights = b->out + memory_round((size_t)s->rows * out * s->out_h * s->out_w * number);
-    b->bias = b->weights + memory_round(in * out * s->kernel_h * s->kernel_w * number);
-    b->rest = b->bias + memory_round(out * number);
+    b->bias = b->weights + memory_round(in * out * s->kernel_h * s->kernel_w * sizeof(float));
+    b->rest = b->bias + memory_round(out * sizeof(float));
     b->rest = (b->rest + CONV_SCRATCH_ALIGN - 1) / CONV_SCRATCH_ALIGN * CONV_SCRATCH_ALIGN;
 }
 
@@ -147,9 +150,8 @@ static void make_pass(const struct bench *b, struct candidate *candidate)
     char *base = b->memory.data;
     candidate->pass = (struct conv_pass){
         .shape = b->shape, .threads = b->device->threads, .scratch = base + b->rest};
-    conv_pass_point(&candidate->pass, b->direction, (float *)(base + b->in),
-                    (float *)(base + b->weights), b->shape->bias ? (float *)(base + b->bias) : NULL,
-                    (float *)(base + b->out));
+    conv_pass_point(&candidate->pass, b->direction, base + b->in, (float *)(base + b->weights),
+                    b->shape->bias ? (float *)(base + b->bias) : NULL, base + b->out);
 }
 
 static bool can_run(const struct candidate *candidate)
@@ -157,14 +159,16 @@ static bool can_run(const struct candidate *candidate)
     return candidate->kernel || candidate->desc;
 }
 
-/* Pages that were never written all map to one page of zeros, which every cache holds: write. */
+/* Pages that were never written all map to one page of zeros, which every cache holds: write. Each
+ * half of a number is one of bf16 itself, about equal to it, as random halves would be all sorts of
+ * numbers, of which some are slow. */
 static bool make_memory(struct bench *b, size_t bytes, struct error *err)
 {
     if (!mapping_create(&b->memory, bytes, "measuring a convolution", err))
         return false;
-    float *numbers = b->memory.data;
+    uint32_t *numbers = b->memory.data;
     for (size_t i = 0; i < bytes / sizeof *numbers; i++)
-        numbers[i] = (float)(i % 1021) * 0.001F - 0.5F;
+        numbers[i] = bf16_round((float)(i % 1021) * 0.001F - 0.5F) * 0x10001U;
     return true;
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "engine/device/cpu/core/primitive.h"
+
 static dnnl_format_tag_t tag_of(int block, bool free_layout)
 {
     if (free_layout)
@@ -11,29 +13,34 @@ static dnnl_format_tag_t tag_of(int block, bool free_layout)
 }
 
 struct descs {
-    desc_t src, weights, bias, dst;
+    desc_t src, weights, dweights, bias, dst;
 };
 
 static void free_descs(struct descs *d)
 {
     compat_desc_free(d->src);
     compat_desc_free(d->weights);
+    compat_desc_free(d->dweights);
     compat_desc_free(d->bias);
     compat_desc_free(d->dst);
 }
 
-static bool make_descs(const struct conv_shape *s, bool free_layout, struct descs *d)
+/* Weights that are read are of the values' type, their gradient is f32. */
+static bool make_descs(const struct device *device, const struct conv_shape *s, bool free_layout,
+                       struct descs *d)
 {
+    const dnnl_data_type_t type = library_type(device, s->bf16);
     const dnnl_dims_t src = {s->rows, s->in, s->in_h, s->in_w};
     const struct filters filters = conv_filters(s);
     const dnnl_dims_t dst = {s->rows, s->out, s->out_h, s->out_w};
     const dnnl_dims_t bias = {s->out};
-    *d = (struct descs){.src = compat_desc_make(4, src, dnnl_f32, tag_of(s->in_block, free_layout)),
-                        .weights = filters_desc(&filters, dnnl_format_tag_any, dnnl_format_tag_any),
-                        .bias = s->bias ? compat_desc_make(1, bias, dnnl_f32, dnnl_a) : NULL,
-                        .dst =
-                            compat_desc_make(4, dst, dnnl_f32, tag_of(s->out_block, free_layout))};
-    return d->src && d->weights && d->dst && (d->bias || !s->bias);
+    *d = (struct descs){
+        .src = compat_desc_make(4, src, type, tag_of(s->in_block, free_layout)),
+        .weights = filters_desc(&filters, type, dnnl_format_tag_any, dnnl_format_tag_any),
+        .dweights = filters_desc(&filters, dnnl_f32, dnnl_format_tag_any, dnnl_format_tag_any),
+        .bias = s->bias ? compat_desc_make(1, bias, dnnl_f32, dnnl_a) : NULL,
+        .dst = compat_desc_make(4, dst, type, tag_of(s->out_block, free_layout))};
+    return d->src && d->weights && d->dweights && d->dst && (d->bias || !s->bias);
 }
 
 /* The library counts the numbers left out between two that are read. */
@@ -97,15 +104,16 @@ dnnl_status_t conv_describe(struct device *device, const struct conv_shape *shap
     struct descs d;
     dnnl_primitive_desc_t forward = NULL;
     dnnl_status_t status = dnnl_out_of_memory;
-    if (make_descs(shape, free_layout, &d))
+    if (make_descs(device, shape, free_layout, &d))
         status =
             describe_forward(device, shape, kind, &d,
                              (shape->relu || shape->add) && direction == CONV_FORWARD, &forward);
     if (!status && direction == CONV_FORWARD) {
         *out = forward;
     } else if (!status) {
-        status = compat_conv(out, device->engine, prop_kind(direction), kind, d.src, d.weights,
-                             direction == CONV_BACKWARD_WEIGHTS ? d.bias : NULL, d.dst, &at,
+        const bool weights = direction == CONV_BACKWARD_WEIGHTS;
+        status = compat_conv(out, device->engine, prop_kind(direction), kind, d.src,
+                             weights ? d.dweights : d.weights, weights ? d.bias : NULL, d.dst, &at,
                              forward, device->attr);
         dnnl_primitive_desc_destroy(forward);
     }

@@ -16,7 +16,7 @@
 struct conv_pass {
     const struct conv_shape *shape;
     enum conv_direction direction;
-    int threads;       /* of the OpenMP team that the calling thread may start */
+    int threads; /* of the OpenMP team that the calling thread may start */
     /* Values and their gradients are bf16 where shape->bf16 is set, else f32. */
     const void *x;     /* FORWARD, BACKWARD_WEIGHTS: the input */
     const float *w;    /* FORWARD, BACKWARD_DATA */

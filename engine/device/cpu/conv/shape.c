@@ -43,6 +43,6 @@ struct filters conv_filters(const struct conv_shape *s)
 desc_t conv_weights_desc(const struct conv_shape *s)
 {
     const struct filters filters = conv_filters(s);
-    return filters_desc(&filters, s->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o,
+    return filters_desc(&filters, dnnl_f32, s->in_block == 16 ? dnnl_OIhw16i16o : dnnl_OIhw8i8o,
                         dnnl_format_tag_undef);
 }

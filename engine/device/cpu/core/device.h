@@ -13,7 +13,9 @@
 struct device {
     char name[DEVICE_NAME]; /* "cpu:1" */
     int threads;
-    int block; /* channels per block of this processor's layout: 16, 8 or 1 */
+    int block;         /* channels per block of this processor's layout: 16, 8 or 1 */
+    bool bf16;         /* values are, but those of small networks */
+    bool library_bf16; /* the library computes with them */
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     dnnl_primitive_attr_t attr; /* scratchpads are ours */

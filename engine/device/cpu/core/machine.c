@@ -4,6 +4,7 @@
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,6 +74,37 @@ int cpu_cores(void)
     if (quota > 0 && ceil(quota) < cores)
         cores = (int)ceil(quota);
     return cores > 0 ? cores : 1;
+}
+
+bool cpu_library_has_bf16(void)
+{
+#if defined(__x86_64__)
+    return ((unsigned)dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) ==
+           dnnl_cpu_isa_avx512_core;
+#else
+    return false;
+#endif
+}
+
+/* Processors that have AMX for bf16 have these instructions as well. */
+static bool has_bf16(void)
+{
+    const char *emulate = getenv("DPARTUI_EMULATE_BF16");
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512bf16") && cpu_library_has_bf16())
+        return true;
+#endif
+    return emulate && strcmp(emulate, "1") == 0;
+}
+
+bool cpu_computes_in(enum number_type type, const char **why)
+{
+    if (type == TYPE_F32 || (type == TYPE_BF16 && has_bf16()))
+        return true;
+    if (why)
+        *why = type == TYPE_BF16 ? "the processor has no instructions for it (AVX512_BF16)"
+                                 : "CPU devices compute in f32 or bf16";
+    return false;
 }
 
 void cpu_processor_name(char *name, size_t size)

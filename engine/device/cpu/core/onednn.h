@@ -100,6 +100,13 @@ static inline dnnl_status_t compat_eltwise(dnnl_primitive_desc_t *out, dnnl_engi
         out, engine, dnnl_forward_training, f->algorithm, data, data, f->alpha, f->beta, attr);
 }
 
+static inline dnnl_status_t compat_matmul(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
+                                          desc_t left, desc_t right, desc_t bias, desc_t result,
+                                          const_dnnl_primitive_attr_t attr)
+{
+    return dnnl_matmul_primitive_desc_create(out, engine, left, right, bias, result, attr);
+}
+
 static inline dnnl_status_t compat_pool(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
                                         dnnl_prop_kind_t kind, dnnl_alg_kind_t algorithm,
                                         desc_t src, desc_t dst, const dnnl_dims_t stride,
@@ -185,6 +192,15 @@ static inline dnnl_status_t compat_eltwise(dnnl_primitive_desc_t *out, dnnl_engi
              : dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_training, f->algorithm, data,
                                               f->alpha, f->beta);
     return status ? status : dnnl_primitive_desc_create(out, &desc, attr, engine, hint);
+}
+
+static inline dnnl_status_t compat_matmul(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
+                                          desc_t left, desc_t right, desc_t bias, desc_t result,
+                                          const_dnnl_primitive_attr_t attr)
+{
+    dnnl_matmul_desc_t desc;
+    dnnl_status_t status = dnnl_matmul_desc_init(&desc, left, right, bias, result);
+    return status ? status : dnnl_primitive_desc_create(out, &desc, attr, engine, NULL);
 }
 
 static inline dnnl_status_t compat_pool(dnnl_primitive_desc_t *out, dnnl_engine_t engine,

@@ -3,12 +3,13 @@
 
 #include "engine/device/cpu/core/plan.h"
 
-desc_t filters_desc(const struct filters *f, dnnl_format_tag_t plain, dnnl_format_tag_t grouped)
+desc_t filters_desc(const struct filters *f, dnnl_data_type_t type, dnnl_format_tag_t plain,
+                    dnnl_format_tag_t grouped)
 {
     const dnnl_dims_t one = {f->out, f->in, f->kernel_h, f->kernel_w};
     const dnnl_dims_t several = {f->groups, f->out / f->groups, f->in, f->kernel_h, f->kernel_w};
-    return f->groups == 1 ? compat_desc_make(4, one, dnnl_f32, plain)
-                          : compat_desc_make(5, several, dnnl_f32, grouped);
+    return f->groups == 1 ? compat_desc_make(4, one, type, plain)
+                          : compat_desc_make(5, several, type, grouped);
 }
 
 float *param_values(const struct builder *b, int param)

@@ -28,6 +28,7 @@ struct weights_format {
 struct cpu_replica {
     struct replica base; /* first: the interface knows this one only */
     struct graph graph;
+    bool bf16;           /* values are, and their gradients */
     bool lanes;          /* passes go by lanes/net.h; parameters lie in canonical order */
     struct graph folded; /* what evaluation computes: fold.h */
     struct param_places places;
@@ -41,7 +42,7 @@ struct cpu_replica {
 
 /* Their layout: `plain` as [out][in][kernel_h][kernel_w] of one group, else `grouped`, which has
  * the group before that. NULL: no memory; release with compat_desc_free. */
-desc_t filters_desc(const struct filters *filters, dnnl_format_tag_t plain,
+desc_t filters_desc(const struct filters *filters, dnnl_data_type_t type, dnnl_format_tag_t plain,
                     dnnl_format_tag_t grouped);
 
 /* Addresses of a parameter's numbers in the replica's arenas; NULL for NET_NONE. Running statistics

@@ -3,14 +3,19 @@
 
 #include <stdio.h>
 
-desc_t value_desc(const struct value *value, int rows, bool filled)
+dnnl_data_type_t library_type(const struct device *device, bool bf16)
 {
-    const dnnl_dims_t dims = {rows, filled ? value_channels(value) : value->shape.c, value->shape.h,
-                              value->shape.w};
+    return bf16 && device->library_bf16 ? dnnl_bf16 : dnnl_f32;
+}
+
+desc_t value_desc(const struct builder *b, const struct value *value, bool filled)
+{
+    const dnnl_dims_t dims = {b->rows, filled ? value_channels(value) : value->shape.c,
+                              value->shape.h, value->shape.w};
     dnnl_format_tag_t tag = value->block == 16  ? dnnl_nChw16c
                             : value->block == 8 ? dnnl_nChw8c
                                                 : dnnl_nchw;
-    return compat_desc_make(4, dims, dnnl_f32, tag);
+    return compat_desc_make(4, dims, library_type(b->device, b->plan->bf16), tag);
 }
 
 desc_t vector_desc(size_t count)
@@ -91,28 +96,108 @@ bool primitive_bind(struct builder *b, struct primitive *p, int arg, desc_t layo
     return stage_bind(b, &p->main, arg, layout, buffer, err);
 }
 
-bool primitive_input(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc, int arg,
-                     dnnl_query_t query, desc_t stored, struct buffer *buffer, struct error *err)
+/* Whether values are of a type that the library does not have. */
+static bool converts(const struct builder *b)
 {
-    desc_t wanted = dnnl_primitive_desc_query_md(desc, query, 0);
-    if (dnnl_memory_desc_equal(wanted, stored))
-        return primitive_bind(b, p, arg, stored, buffer, err);
-    struct buffer *copy = build_scratch(b, dnnl_memory_desc_get_size(wanted), err);
-    return copy &&
-           make_reorder(b, &p->before[p->before_count++], stored, buffer, wanted, copy, err) &&
-           primitive_bind(b, p, arg, wanted, copy, err);
+    return b->plan->bf16 && !b->device->library_bf16;
 }
 
-bool primitive_output(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc, int arg,
-                      dnnl_query_t query, desc_t stored, struct buffer *buffer, struct error *err)
+/* A stage that converts as many numbers as `layout`, which is of f32, has room for. */
+static void make_conversion(struct builder *b, struct stage *stage, number_conversion *convert,
+                            struct buffer *from, struct buffer *to, desc_t layout)
 {
-    desc_t wanted = dnnl_primitive_desc_query_md(desc, query, 0);
-    if (dnnl_memory_desc_equal(wanted, stored))
-        return primitive_bind(b, p, arg, stored, buffer, err);
-    struct buffer *copy = build_scratch(b, dnnl_memory_desc_get_size(wanted), err);
+    build_use(b, from);
+    build_use(b, to);
+    *stage = (struct stage){.convert = convert,
+                            .from = from,
+                            .to = to,
+                            .numbers = dnnl_memory_desc_get_size(layout) / sizeof(float)};
+}
+
+/* What the library reads instead of an argument. NULL: no memory. */
+static struct buffer *source_of(struct builder *b, struct primitive *p, const struct argument *a,
+                                struct error *err)
+{
+    if (!converts(b))
+        return a->buffer;
+    struct buffer *copy = build_scratch(b, dnnl_memory_desc_get_size(a->stored), err);
+    if (copy)
+        make_conversion(b, &p->before[p->before_count++],
+                        a->kind == ARGUMENT_VALUE ? numbers_widen : numbers_round, a->buffer, copy,
+                        a->stored);
+    return copy;
+}
+
+/* What it writes instead of one. Gradients of weights are f32 anyway. */
+static struct buffer *result_of(struct builder *b, struct primitive *p, const struct argument *a,
+                                bool adds, struct error *err)
+{
+    if (!converts(b) || a->kind == ARGUMENT_WEIGHTS)
+        return a->buffer;
+    return adds ? source_of(b, p, a, err)
+                : build_scratch(b, dnnl_memory_desc_get_size(a->stored), err);
+}
+
+bool primitive_input(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
+                     const struct argument *a, struct error *err)
+{
+    desc_t wanted = dnnl_primitive_desc_query_md(desc, a->query, 0);
+    struct buffer *from = source_of(b, p, a, err), *copy;
+    if (!from || dnnl_memory_desc_equal(wanted, a->stored))
+        return from && primitive_bind(b, p, a->arg, a->stored, from, err);
+    copy = build_scratch(b, dnnl_memory_desc_get_size(wanted), err);
     return copy &&
-           make_reorder(b, &p->after[p->after_count++], wanted, copy, stored, buffer, err) &&
-           primitive_bind(b, p, arg, wanted, copy, err);
+           make_reorder(b, &p->before[p->before_count++], a->stored, from, wanted, copy, err) &&
+           primitive_bind(b, p, a->arg, wanted, copy, err);
+}
+
+/* Bind the argument to where the library writes it. */
+static bool bind_result(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
+                        const struct argument *a, struct buffer *to, struct error *err)
+{
+    desc_t wanted = dnnl_primitive_desc_query_md(desc, a->query, 0);
+    if (dnnl_memory_desc_equal(wanted, a->stored))
+        return primitive_bind(b, p, a->arg, a->stored, to, err);
+    struct buffer *copy = build_scratch(b, dnnl_memory_desc_get_size(wanted), err);
+    return copy && make_reorder(b, &p->after[p->after_count++], wanted, copy, a->stored, to, err) &&
+           primitive_bind(b, p, a->arg, wanted, copy, err);
+}
+
+static void keep_result(struct builder *b, struct primitive *p, const struct argument *a,
+                        struct buffer *result)
+{
+    if (result != a->buffer)
+        make_conversion(b, &p->after[p->after_count++], numbers_narrow, result, a->buffer,
+                        a->stored);
+}
+
+bool primitive_output(struct builder *b, struct primitive *p, dnnl_primitive_desc_t desc,
+                      const struct argument *a, bool adds, struct error *err)
+{
+    struct buffer *to = result_of(b, p, a, adds, err);
+    if (!to || !bind_result(b, p, desc, a, to, err))
+        return false;
+    keep_result(b, p, a, to);
+    return true;
+}
+
+bool primitive_read(struct builder *b, struct primitive *p, int arg, desc_t layout,
+                    struct buffer *buffer, struct error *err)
+{
+    const struct argument a = {.stored = layout, .buffer = buffer};
+    struct buffer *from = source_of(b, p, &a, err);
+    return from && primitive_bind(b, p, arg, layout, from, err);
+}
+
+bool primitive_write(struct builder *b, struct primitive *p, int arg, desc_t layout,
+                     struct buffer *buffer, struct error *err)
+{
+    const struct argument a = {.stored = layout, .buffer = buffer};
+    struct buffer *to = result_of(b, p, &a, false, err);
+    if (!to || !primitive_bind(b, p, arg, layout, to, err))
+        return false;
+    keep_result(b, p, &a, to);
+    return true;
 }
 
 void primitive_label(struct builder *b, enum plan_direction direction, dnnl_primitive_desc_t desc)
@@ -126,6 +211,10 @@ void primitive_label(struct builder *b, enum plan_direction direction, dnnl_prim
 
 static bool stage_run(struct device *device, const struct stage *stage, struct error *err)
 {
+    if (!stage->handle) {
+        stage->convert(stage->from->data, stage->to->data, stage->numbers);
+        return true;
+    }
     return dnnl_check(
         dnnl_primitive_execute(stage->handle, device->stream, stage->count, stage->args),
         "execution", err);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/core/primitive.h"
 #include "engine/device/cpu/layers/elementwise.h"
@@ -30,53 +32,39 @@ static void release(void *layer)
 static bool run_relu(struct plan *plan, void *layer, struct error *err)
 {
     const struct activation *a = layer;
-    (void)plan;
     (void)err;
-    elementwise_relu(a->base.x->data, a->base.y->data, a->count);
+    elementwise_relu(a->base.x->data, a->base.y->data, a->count, plan->bf16);
     return true;
 }
 
 static bool run_relu_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct activation *a = layer;
-    (void)plan;
     (void)err;
-    elementwise_relu_backward(a->base.y->data, a->base.dy->data, a->base.dx->data, a->count);
+    elementwise_relu_backward(a->base.y->data, a->base.dy->data, a->base.dx->data, a->count,
+                              plan->bf16);
     return true;
 }
-
-/* For fewer numbers waking the team costs more than the loop. */
-#define PARALLEL_FROM 16384
 
 static bool run_leaky_relu(struct plan *plan, void *layer, struct error *err)
 {
     const struct activation *a = layer;
-    const float *x = a->base.x->data, slope = a->slope;
-    float *y = a->base.y->data;
-    (void)plan;
     (void)err;
-#pragma omp parallel for simd schedule(static) if (a->count >= PARALLEL_FROM)
-    for (size_t i = 0; i < a->count; i++)
-        y[i] = x[i] > 0 ? x[i] : x[i] * slope;
+    elementwise_leaky_relu(a->base.x->data, a->slope, a->base.y->data, a->count, plan->bf16);
     return true;
 }
 
-/* As slopes are not negative, y is above zero where x is. */
 static bool run_leaky_relu_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct activation *a = layer;
-    const float *y = a->base.y->data, *dy = a->base.dy->data, slope = a->slope;
-    float *dx = a->base.dx->data;
-    (void)plan;
     (void)err;
-#pragma omp parallel for simd schedule(static) if (a->count >= PARALLEL_FROM)
-    for (size_t i = 0; i < a->count; i++)
-        dx[i] = y[i] > 0 ? dy[i] : dy[i] * slope;
+    elementwise_leaky_relu_backward(a->base.y->data, a->base.dy->data, a->slope, a->base.dx->data,
+                                    a->count, plan->bf16);
     return true;
 }
 
 /* Zero the surplus channels of the last block. */
-static void clear_surplus(const struct activation *a)
+static void clear_surplus(const struct activation *a, bool bf16)
 {
     const int block = a->value.block, used = a->value.shape.c % block;
     const size_t row = value_row(&a->value), pixels = (size_t)value_pixels(&a->value);
@@ -84,10 +72,10 @@ static void clear_surplus(const struct activation *a)
         return;
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < a->rows; n++) {
-        float *last = (float *)a->base.y->data + (size_t)(n + 1) * row - pixels * (size_t)block;
+        const size_t last = (size_t)(n + 1) * row - pixels * (size_t)block;
         for (size_t i = 0; i < pixels; i++)
-            for (int c = used; c < block; c++)
-                last[i * (size_t)block + (size_t)c] = 0;
+            memset(number_at(a->base.y->data, last + i * (size_t)block + (size_t)used, bf16), 0,
+                   (size_t)(block - used) * number_size(bf16));
     }
 }
 
@@ -97,7 +85,7 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
     if (!primitive_run(plan->device, &a->forward, err))
         return false;
     if (a->value.block > 1)
-        clear_surplus(a);
+        clear_surplus(a, plan->bf16);
     return true;
 }
 
@@ -142,12 +130,12 @@ static bool prepare(struct builder *b, const struct node *node, void *object, st
     struct activation *a = object;
     dnnl_primitive_desc_t desc = NULL;
     prepare_loop(b, node, object, err);
-    desc_t data = value_desc(&a->value, b->rows, true);
+    desc_t data = value_desc(b, &a->value, true);
     bool ok = (data || error_memory(err, "layout of an activation")) &&
               describe(b, node, data, NULL, &desc, err) &&
               primitive_make(b, &a->forward, desc, err) &&
-              primitive_bind(b, &a->forward, DNNL_ARG_SRC, data, a->base.x, err) &&
-              primitive_bind(b, &a->forward, DNNL_ARG_DST, data, a->base.y, err);
+              primitive_read(b, &a->forward, DNNL_ARG_SRC, data, a->base.x, err) &&
+              primitive_write(b, &a->forward, DNNL_ARG_DST, data, a->base.y, err);
     dnnl_primitive_desc_destroy(desc);
     compat_desc_free(data);
     return ok;
@@ -158,14 +146,14 @@ static bool bind_backward(struct builder *b, const struct node *node, struct act
                           int argument, struct buffer *kept, struct error *err)
 {
     dnnl_primitive_desc_t hint = NULL, desc = NULL;
-    desc_t data = value_desc(&a->value, b->rows, true);
+    desc_t data = value_desc(b, &a->value, true);
     bool ok = (data || error_memory(err, "layout of an activation")) &&
               describe(b, node, data, NULL, &hint, err) &&
               describe(b, node, data, hint, &desc, err) &&
               primitive_make(b, &a->backward, desc, err) &&
-              primitive_bind(b, &a->backward, argument, data, kept, err) &&
-              primitive_bind(b, &a->backward, DNNL_ARG_DIFF_DST, data, a->base.dy, err) &&
-              primitive_bind(b, &a->backward, DNNL_ARG_DIFF_SRC, data, a->base.dx, err);
+              primitive_read(b, &a->backward, argument, data, kept, err) &&
+              primitive_read(b, &a->backward, DNNL_ARG_DIFF_DST, data, a->base.dy, err) &&
+              primitive_write(b, &a->backward, DNNL_ARG_DIFF_SRC, data, a->base.dx, err);
     dnnl_primitive_desc_destroy(desc);
     dnnl_primitive_desc_destroy(hint);
     compat_desc_free(data);

@@ -12,19 +12,18 @@ struct add {
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
     const struct add *a = layer;
-    (void)plan;
     (void)err;
     elementwise_add(a->base.left->data, a->base.right->data, a->base.relu, a->base.sum->data,
-                    a->count);
+                    a->count, plan->bf16);
     return true;
 }
 
 static bool run_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct add *a = layer;
-    (void)plan;
     (void)err;
-    elementwise_relu_backward(a->base.sum->data, a->base.dy->data, a->base.dx->data, a->count);
+    elementwise_relu_backward(a->base.sum->data, a->base.dy->data, a->base.dx->data, a->count,
+                              plan->bf16);
     return true;
 }
 

@@ -45,7 +45,7 @@ static bool run_data(struct plan *plan, void *layer, struct error *err)
 static void gather(const struct plan *plan, const struct buffer *from, const struct gathered *g)
 {
     if (plan_core_adds(&plan->core))
-        elementwise_add(from->data, g->to, false, g->to, g->count);
+        elementwise_add(from->data, g->to, false, g->to, g->count, false);
     else
         memcpy(g->to, from->data, g->count * sizeof *g->to);
 }
@@ -65,9 +65,8 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
 static bool run_mask(struct plan *plan, void *layer, struct error *err)
 {
     const struct conv *c = layer;
-    (void)plan;
     (void)err;
-    elementwise_relu_backward(c->y->data, c->dy->data, c->masked->data, c->count);
+    elementwise_relu_backward(c->y->data, c->dy->data, c->masked->data, c->count, plan->bf16);
     return true;
 }
 
@@ -79,10 +78,10 @@ static bool stored_make(struct conv_stored *s, const struct builder *b, const st
     const bool filled = op->groups == 1;
     const struct value *y = &g->values[node->output];
     *s =
-        (struct conv_stored){.src = value_desc(&g->values[node->input], b->rows, filled),
+        (struct conv_stored){.src = value_desc(b, &g->values[node->input], filled),
                              .weights = b->plan->replica->formats[op->weight].desc,
                              .bias = vector_desc((size_t)(filled ? value_channels(y) : y->shape.c)),
-                             .dst = value_desc(y, b->rows, filled)};
+                             .dst = value_desc(b, y, filled)};
     return (s->src && s->bias && s->dst) || error_memory(err, "layouts of a convolution");
 }
 

@@ -6,21 +6,20 @@
 /* Bind the arguments: two of source, weights and destination are read, the third is computed. */
 static bool attach(struct builder *b, struct primitive *p, enum conv_direction direction,
                    dnnl_primitive_desc_t desc, const struct conv_stored *s,
-                   const struct conv_buffers *at, struct error *err)
+                   const struct conv_buffers *at, bool adds, struct error *err)
 {
     const struct conv_arguments *a = conv_arguments(direction);
     const struct {
         enum conv_direction computed_by;
-        const struct conv_argument *as;
-        desc_t stored;
-        struct buffer *buffer;
-    } list[] = {{CONV_BACKWARD_DATA, &a->src, s->src, at->src},
-                {CONV_BACKWARD_WEIGHTS, &a->weights, s->weights, at->weights},
-                {CONV_FORWARD, &a->dst, s->dst, at->dst}};
+        struct argument argument;
+    } list[] = {{CONV_BACKWARD_DATA, {ARGUMENT_VALUE, a->src.arg, a->src.query, s->src, at->src}},
+                {CONV_BACKWARD_WEIGHTS,
+                 {ARGUMENT_WEIGHTS, a->weights.arg, a->weights.query, s->weights, at->weights}},
+                {CONV_FORWARD, {ARGUMENT_VALUE, a->dst.arg, a->dst.query, s->dst, at->dst}}};
     for (int i = 0; i < 3; i++)
-        if (!(list[i].computed_by == direction ? primitive_output : primitive_input)(
-                b, p, desc, list[i].as->arg, list[i].as->query, list[i].stored, list[i].buffer,
-                err))
+        if (!(list[i].computed_by == direction
+                  ? primitive_output(b, p, desc, &list[i].argument, adds, err)
+                  : primitive_input(b, p, desc, &list[i].argument, err)))
             return false;
     return !at->bias || direction == CONV_BACKWARD_DATA ||
            primitive_bind(b, p, a->bias, s->bias, at->bias, err);
@@ -43,8 +42,9 @@ static bool make_primitive(struct builder *b, struct conv_run *run, enum conv_di
     if (!conv_describe_best(b->device, run->shape, direction, algorithm, &desc, err))
         return false;
     primitive_label(b, label_of(direction), desc);
-    const bool ok =
-        primitive_make(b, p, desc, err) && attach(b, p, direction, desc, stored, &run->at, err);
+    const bool ok = primitive_make(b, p, desc, err) &&
+                    attach(b, p, direction, desc, stored, &run->at,
+                           direction == CONV_FORWARD && run->shape->add, err);
     dnnl_primitive_desc_destroy(desc);
     return ok;
 }

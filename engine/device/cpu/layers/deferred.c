@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/device/cpu/conv/fusion.h"
+#include "engine/device/cpu/core/number.h"
 
 /* What is kept of a mini-batch may be so many times as large as the weights. */
 #define MOST_VALUES 8
@@ -22,18 +23,18 @@ static bool make(struct builder *b, int value, struct buffer *from, const struct
     const size_t rows = (size_t)b->core->request.batch_rows;
     *out = (struct deferred_value){.value = v, .from = from, .norm = norm};
     build_use(b, from);
-    out->to = build_deferred_buffer(b, rows * value_row(v) * sizeof(float), err);
+    out->to = build_deferred_buffer(b, rows * value_row(v) * number_size(b->plan->bf16), err);
     return out->to;
 }
 
 static void keep(const struct plan *plan, const struct deferred_value *d)
 {
     const size_t row = value_row(d->value), rows = (size_t)plan->core.request.rows;
-    float *to = (float *)d->to->data + (size_t)plan->core.micro->rows_before * row;
+    void *to = number_at(d->to->data, (size_t)plan->core.micro->rows_before * row, plan->bf16);
     if (d->norm)
         fused_norm_apply(d->norm, d->value, rows, d->from->data, to);
     else
-        memcpy(to, d->from->data, rows * row * sizeof *to);
+        memcpy(to, d->from->data, rows * row * number_size(plan->bf16));
 }
 
 static bool run(struct plan *plan, void *context, struct error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/rng.h"
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/core/number.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/plan/unary_layer.h"
 
@@ -19,8 +20,10 @@ struct dropout {
 };
 
 /* One row: to = from where kept, scaled; 0 elsewhere. */
-static void drop_row(const struct dropout *d, const struct rng_stream *stream, const float *from,
-                     float *to)
+static inline __attribute__((always_inline)) void drop_row(const struct dropout *d,
+                                                           const struct rng_stream *stream,
+                                                           const void *from, void *to,
+                                                           const bool bf16)
 {
     const int channels = value_channels(&d->value), pixels = value_pixels(&d->value);
     const int block = d->value.block;
@@ -30,18 +33,19 @@ static void drop_row(const struct dropout *d, const struct rng_stream *stream, c
         for (int i = 0; i < pixels; i++) {
             const size_t at = start + (size_t)i * block;
             if (c >= d->value.shape.c) {
-                to[at] = 0;
+                number_put(to, at, 0, bf16);
                 continue;
             }
             const uint32_t element = d->first + (uint32_t)c * (uint32_t)pixels + (uint32_t)i;
             if (element % 4 == 0 || element == d->first)
                 rng_block(stream, element / 4, words);
-            to[at] = words[element % 4] < d->threshold ? 0 : from[at] * d->scale;
+            const bool dropped = words[element % 4] < d->threshold;
+            number_put(to, at, dropped ? 0 : number_get(from, at, bf16) * d->scale, bf16);
         }
     }
 }
 
-static void drop(const struct plan *plan, const struct dropout *d, const float *from, float *to)
+static void drop(const struct plan *plan, const struct dropout *d, const void *from, void *to)
 {
     const struct batch *batch = plan->core.batch;
     const size_t row = value_row(&d->value);
@@ -49,7 +53,11 @@ static void drop(const struct plan *plan, const struct dropout *d, const float *
     for (int n = 0; n < d->rows; n++) {
         const struct rng_stream stream =
             rng_stream(batch->seed, RNG_DROPOUT, (uint32_t)d->op, batch->index[n], batch->epoch);
-        drop_row(d, &stream, from + (size_t)n * row, to + (size_t)n * row);
+        const size_t at = (size_t)n * row;
+        if (plan->bf16)
+            drop_row(d, &stream, number_at(from, at, true), number_at(to, at, true), true);
+        else
+            drop_row(d, &stream, number_at(from, at, false), number_at(to, at, false), false);
     }
 }
 

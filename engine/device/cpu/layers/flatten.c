@@ -42,15 +42,15 @@ static bool make(struct builder *b, struct primitive *p, const struct value *fro
     dnnl_primitive_desc_t desc;
     dnnl_engine_t engine = b->device->engine;
     target.shape = from->shape;
-    desc_t source = value_desc(from, b->rows, false);
-    desc_t destination = value_desc(&target, b->rows, false);
+    desc_t source = value_desc(b, from, false);
+    desc_t destination = value_desc(b, &target, false);
     bool ok = (source && destination) || error_memory(err, "layouts of a conversion");
     if (ok && (ok = dnnl_check(dnnl_reorder_primitive_desc_create(
                                    &desc, source, engine, destination, engine, b->device->attr),
                                "reorder", err))) {
         ok = primitive_make(b, p, desc, err) &&
-             primitive_bind(b, p, DNNL_ARG_FROM, source, from_buffer, err) &&
-             primitive_bind(b, p, DNNL_ARG_TO, destination, to_buffer, err);
+             primitive_read(b, p, DNNL_ARG_FROM, source, from_buffer, err) &&
+             primitive_write(b, p, DNNL_ARG_TO, destination, to_buffer, err);
         dnnl_primitive_desc_destroy(desc);
     }
     compat_desc_free(source);

@@ -37,7 +37,7 @@ static int lanes_of(const struct weights_format *format)
     const struct filters *f = &format->filters;
     int lanes = 0;
     for (size_t i = 0; lanes == 0 && i < sizeof formats / sizeof *formats; i++) {
-        desc_t desc = filters_desc(f, formats[i].plain, formats[i].grouped);
+        desc_t desc = filters_desc(f, dnnl_f32, formats[i].plain, formats[i].grouped);
         if (desc && dnnl_memory_desc_equal(desc, format->desc))
             lanes = formats[i].lanes;
         compat_desc_free(desc);

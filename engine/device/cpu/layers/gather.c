@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/core/number.h"
 #include "engine/device/cpu/core/plan.h"
 
 /*
@@ -18,6 +19,7 @@ typedef void take_function(const struct gather *g, const void *const *all, int c
 
 struct gather {
     struct value own, whole;
+    bool bf16;
     int rows, first; /* the device's own rows; its first channel, or row, among all */
     take_function *take;
     struct buffer *x, *y, *dy, *dx; /* x, dx: NULL without rows */
@@ -44,14 +46,15 @@ static size_t own_row(const struct gather *g)
 }
 
 /* One row, number by number. */
-static void put_row(const struct gather *g, const float *own, float *whole)
+static void put_row(const struct gather *g, const void *own, void *whole)
 {
+    const size_t size = number_size(g->bf16);
     const int pixels = value_pixels(&g->own);
     for (int c = 0; c < g->own.shape.c; c++) {
-        const float *from = own + channel_place(&g->own, c);
-        float *to = whole + channel_place(&g->whole, g->first + c);
-        for (int i = 0; i < pixels; i++)
-            to[(size_t)i * (size_t)g->whole.block] = from[(size_t)i * (size_t)g->own.block];
+        const size_t from = channel_place(&g->own, c), to = channel_place(&g->whole, g->first + c);
+        for (size_t i = 0; i < (size_t)pixels; i++)
+            memcpy(number_at(whole, to + i * (size_t)g->whole.block, g->bf16),
+                   number_at(own, from + i * (size_t)g->own.block, g->bf16), size);
     }
 }
 
@@ -59,49 +62,83 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
     const struct gather *g = layer;
     const struct device_exchange *exchange = &plan->core.request.exchange;
-    const float *own = g->x->data;
-    float *whole = g->y->data;
     const size_t row = value_row(&g->whole), place = channel_place(&g->whole, g->first);
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < g->rows; n++) {
-        const float *from = own + (size_t)n * own_row(g);
-        float *to = whole + (size_t)n * row;
+        const void *from = number_at(g->x->data, (size_t)n * own_row(g), g->bf16);
+        void *to = number_at(g->y->data, (size_t)n * row, g->bf16);
         if (is_aligned(g))
-            memcpy(to + place, from, own_row(g) * sizeof *to);
+            memcpy(number_at(to, place, g->bf16), from, own_row(g) * number_size(g->bf16));
         else
             put_row(g, from, to);
     }
     return exchange->wait(exchange->context, NULL, NULL, err);
 }
 
-/* Add a row of a gradient of all channels to that of the device's, or begin with it. */
-static void take_row(const struct gather *g, const float *whole, bool begin, float *own)
+#define INLINE static inline __attribute__((always_inline))
+
+/* Numbers that are added up at a time. */
+#define PIECE 256
+
+/* Sums of the parts of all devices, in their order: own[at + i] of what is at all[][place + i]. */
+INLINE void take_line(const void *const *all, int parts, size_t place, void *own, size_t at,
+                      size_t count, const bool bf16)
 {
-    const size_t place = channel_place(&g->whole, g->first), count = own_row(g);
-    if (is_aligned(g)) {
+    float sum[PIECE];
+    for (size_t done = 0; done < count; done += PIECE) {
+        const size_t piece = count - done < PIECE ? count - done : PIECE;
 #pragma omp simd
-        for (size_t i = 0; i < count; i++)
-            own[i] = (begin ? 0 : own[i]) + whole[place + i];
+        for (size_t i = 0; i < piece; i++)
+            sum[i] = number_get(all[0], place + done + i, bf16);
+        for (int part = 1; part < parts; part++)
+#pragma omp simd
+            for (size_t i = 0; i < piece; i++)
+                sum[i] += number_get(all[part], place + done + i, bf16);
+#pragma omp simd
+        for (size_t i = 0; i < piece; i++)
+            number_put(own, at + done + i, sum[i], bf16);
+    }
+}
+
+static void take_together(const struct gather *g, const void *const *all, int parts, size_t place,
+                          size_t at, size_t count)
+{
+    if (g->bf16)
+        take_line(all, parts, place, g->dx->data, at, count, true);
+    else
+        take_line(all, parts, place, g->dx->data, at, count, false);
+}
+
+/* The same of a channel, whose numbers do not lie together. */
+static void take_channel(const struct gather *g, const void *const *all, int parts, size_t place,
+                         size_t at)
+{
+    for (size_t i = 0; i < (size_t)value_pixels(&g->own); i++) {
+        float sum = 0;
+        for (int part = 0; part < parts; part++)
+            sum += number_get(all[part], place + i * (size_t)g->whole.block, g->bf16);
+        number_put(g->dx->data, at + i * (size_t)g->own.block, sum, g->bf16);
+    }
+}
+
+static void take_row(const struct gather *g, const void *const *all, int parts, int n)
+{
+    const size_t whole = (size_t)n * value_row(&g->whole), own = (size_t)n * own_row(g);
+    if (is_aligned(g)) {
+        take_together(g, all, parts, whole + channel_place(&g->whole, g->first), own, own_row(g));
         return;
     }
-    if (begin)
-        memset(own, 0, count * sizeof *own);
-    for (int c = 0; c < g->own.shape.c; c++) {
-        const float *from = whole + channel_place(&g->whole, g->first + c);
-        float *to = own + channel_place(&g->own, c);
-        for (int i = 0; i < value_pixels(&g->own); i++)
-            to[(size_t)i * (size_t)g->own.block] += from[(size_t)i * (size_t)g->whole.block];
-    }
+    memset(number_at(g->dx->data, own, g->bf16), 0, own_row(g) * number_size(g->bf16));
+    for (int c = 0; c < g->own.shape.c; c++)
+        take_channel(g, all, parts, whole + channel_place(&g->whole, g->first + c),
+                     own + channel_place(&g->own, c));
 }
 
 static void take_channels(const struct gather *g, const void *const *all, int count)
 {
-    const size_t row = value_row(&g->whole);
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < g->rows; n++)
-        for (int i = 0; i < count; i++)
-            take_row(g, (const float *)all[i] + (size_t)n * row, i == 0,
-                     (float *)g->dx->data + (size_t)n * own_row(g));
+        take_row(g, all, count, n);
 }
 
 static bool run_backward(struct plan *plan, void *layer, struct error *err)
@@ -136,13 +173,14 @@ static bool build_gather(struct builder *b, const struct node *node, const struc
     if (!exchange->values)
         return error_set(err, ERROR_FAILED, "a slice without an exchange");
     *g = *kind;
+    g->bf16 = b->plan->bf16;
     g->own = b->graph->values[node->input];
     g->whole = b->graph->values[node->output];
     g->rows = b->rows;
     if (g->rows > 0 && !(g->x = build_value(b, node->input, err)))
         return false;
-    float *shared = exchange->values(exchange->context, b->graph->net->ops[node->op].origin,
-                                     value_row(&g->whole), err);
+    void *shared = exchange->values(exchange->context, b->graph->net->ops[node->op].origin,
+                                    value_row(&g->whole) * number_size(g->bf16), err);
     g->y = shared ? build_fixed(b, shared, err) : NULL;
     b->values[node->output] = g->y;
     return g->y && build_step(b, node, run, g, err);
@@ -183,8 +221,8 @@ static bool run_forward_rows(struct plan *plan, void *layer, struct error *err)
     const size_t row = own_row(g);
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < g->rows; n++)
-        memcpy((float *)g->y->data + (size_t)(g->first + n) * row,
-               (const float *)g->x->data + (size_t)n * row, row * sizeof(float));
+        memcpy(number_at(g->y->data, (size_t)(g->first + n) * row, g->bf16),
+               number_at(g->x->data, (size_t)n * row, g->bf16), row * number_size(g->bf16));
     return exchange->wait(exchange->context, NULL, NULL, err);
 }
 
@@ -192,16 +230,8 @@ static void take_rows(const struct gather *g, const void *const *all, int count)
 {
     const size_t row = own_row(g);
 #pragma omp parallel for schedule(static)
-    for (int n = 0; n < g->rows; n++) {
-        float *own = (float *)g->dx->data + (size_t)n * row;
-        memcpy(own, (const float *)all[0] + (size_t)(g->first + n) * row, row * sizeof *own);
-        for (int i = 1; i < count; i++) {
-            const float *part = (const float *)all[i] + (size_t)(g->first + n) * row;
-#pragma omp simd
-            for (size_t k = 0; k < row; k++)
-                own[k] += part[k];
-        }
-    }
+    for (int n = 0; n < g->rows; n++)
+        take_together(g, all, count, (size_t)(g->first + n) * row, (size_t)n * row, row);
 }
 
 static bool forward_rows(struct builder *b, const struct node *node, void **layer,

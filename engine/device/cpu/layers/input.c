@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "engine/device/cpu/core/number.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/plan/batch_check.h"
 #include "engine/device/plan/stage_end.h"
@@ -28,15 +29,17 @@ static inline size_t place_of(const struct value *v, int channel)
     return (size_t)(channel / v->block) * value_pixels(v) * v->block + channel % v->block;
 }
 
-static void gather_pixels(const struct input *in, const uint8_t *from, float *to)
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void gather_pixels(const struct input *in, const uint8_t *from, void *to, const bool bf16)
 {
     const int pixels = value_pixels(&in->value), block = in->value.block;
     for (int c = 0; c < in->value.shape.c; c++) {
         const float scale = in->scale[c], shift = in->shift[c];
         const uint8_t *p = from + (size_t)c * pixels;
-        float *x = to + place_of(&in->value, c);
+        const size_t x = place_of(&in->value, c);
         for (int i = 0; i < pixels; i++)
-            x[(size_t)i * block] = (float)p[i] * scale + shift;
+            number_put(to, x + (size_t)i * block, (float)p[i] * scale + shift, bf16);
     }
 }
 
@@ -48,55 +51,65 @@ struct augment_change input_change(const struct batch *batch, uint32_t row)
     return augment_change_of(words, batch->augment);
 }
 
-static void gather_changed(const struct input *in, struct augment_change change,
-                           const uint8_t *from, float *to)
+INLINE void gather_changed(const struct input *in, struct augment_change change,
+                           const uint8_t *from, void *to, const bool bf16)
 {
     const struct net_shape shape = in->value.shape;
     const int block = in->value.block;
     for (int c = 0; c < shape.c; c++) {
         const float scale = in->scale[c], shift = in->shift[c];
         const uint8_t *p = from + (size_t)c * value_pixels(&in->value);
-        float *x = to + place_of(&in->value, c);
+        size_t x = place_of(&in->value, c);
         for (int row = 0; row < shape.h; row++)
             for (int column = 0; column < shape.w; column++, x += block) {
                 const int source = augment_source(change, row, column, shape.h, shape.w);
-                *x = (source < 0 ? 0.0f : (float)p[source]) * scale + shift;
+                const float pixel = source < 0 ? 0.0f : (float)p[source];
+                number_put(to, x, pixel * scale + shift, bf16);
             }
     }
 }
 
 /* Numbers come as the network wants them. */
-static void gather_numbers(const struct input *in, const float *from, float *to)
+INLINE void gather_numbers(const struct input *in, const float *from, void *to, const bool bf16)
 {
     const int pixels = value_pixels(&in->value), block = in->value.block;
     for (int c = 0; c < in->value.shape.c; c++)
         for (int i = 0; i < pixels; i++)
-            to[place_of(&in->value, c) + (size_t)i * block] = from[(size_t)c * pixels + i];
+            number_put(to, place_of(&in->value, c) + (size_t)i * block,
+                       from[(size_t)c * pixels + i], bf16);
+}
+
+INLINE void gather_row(const struct input *in, const struct batch *batch, bool augment, int n,
+                       const bool bf16)
+{
+    const struct dataset *data = batch->data;
+    const uint32_t index = batch->index[n];
+    const size_t row = value_row(&in->value), numbers = net_shape_size(in->value.shape);
+    const size_t at = (size_t)index * numbers;
+    void *to = number_at(in->x->data, (size_t)n * row, bf16);
+    if (row != numbers)
+        memset(to, 0, row * number_size(bf16)); /* the channels that fill the last block */
+    if (data->pixels && augment)
+        gather_changed(in, input_change(batch, index), data->pixels + at, to, bf16);
+    else if (data->pixels)
+        gather_pixels(in, data->pixels + at, to, bf16);
+    else
+        gather_numbers(in, data->numbers + at, to, bf16);
 }
 
 static bool run_input(struct plan *plan, void *layer, struct error *err)
 {
     const struct input *in = layer;
-    const struct dataset *data = plan->core.batch->data;
-    const uint32_t *index = plan->core.batch->index;
-    const size_t row = value_row(&in->value), numbers = net_shape_size(in->value.shape);
-    if (!batch_check_rows(plan->core.batch, plan->replica->base.net, err))
+    const struct batch *batch = plan->core.batch;
+    if (!batch_check_rows(batch, plan->replica->base.net, err))
         return false;
-    const bool augment =
-        plan->core.request.mode == PLAN_TRAIN && plan->core.batch->augment != AUGMENT_NONE;
+    const bool augment = plan->core.request.mode == PLAN_TRAIN && batch->augment != AUGMENT_NONE;
 #pragma omp parallel for schedule(static)
-    for (int n = 0; n < in->rows; n++) {
-        float *to = (float *)in->x->data + (size_t)n * row;
-        if (row != numbers)
-            memset(to, 0, row * sizeof *to); /* the channels that fill the last block */
-        if (data->pixels && augment)
-            gather_changed(in, input_change(plan->core.batch, index[n]),
-                           data->pixels + (size_t)index[n] * numbers, to);
-        else if (data->pixels)
-            gather_pixels(in, data->pixels + (size_t)index[n] * numbers, to);
+    for (int n = 0; n < in->rows; n++)
+        if (plan->bf16)
+            gather_row(in, batch, augment, n, true);
         else
-            gather_numbers(in, data->numbers + (size_t)index[n] * numbers, to);
-    }
+            gather_row(in, batch, augment, n, false);
     return true;
 }
 
@@ -128,7 +141,7 @@ bool build_input(struct builder *b, struct error *err)
     if (!in->scale || !in->shift)
         return error_memory(err, "input scaling");
     input_scaling(net, in->scale, in->shift);
-    size_t bytes = (size_t)b->rows * value_row(&in->value) * sizeof(float);
+    size_t bytes = (size_t)b->rows * value_row(&in->value) * number_size(b->plan->bf16);
     /* Several micro-batches of a stage are staged at once. */
     in->x = b->values[0] =
         stage_is_planned(b) ? build_value(b, 0, err) : build_input_buffer(b, bytes, err);

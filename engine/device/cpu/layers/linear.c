@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "engine/device/cpu/core/kinds.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/layers/deferred.h"
 #include "engine/device/cpu/layers/elementwise.h"
+#include "engine/device/cpu/layers/product.h"
 
 /*
  * y = x W^T + bias [ReLU] by the library's matrix multiplication. W's rows are stored in the order
- * of x, whatever its layout, so x is never rearranged.
+ * of x, whatever its layout, so x is never rearranged. Values of bf16 take the library's primitives
+ * instead of its plain function.
  */
 struct linear {
+    struct primitive y_product, w_product, x_product; /* of bf16 */
+    struct buffer *sum;                               /* of w_product, where it is added; or NULL */
     const struct buffer *x, *y, *dy;
     struct buffer *masked, *dx;
-    const float *weights, *bias;
+    float *weights, *bias;
     float *dweights, *dbias;
     int rows, in, out;
     bool relu;
@@ -19,11 +25,29 @@ struct linear {
     int batch_rows;
 };
 
+static void release(void *layer)
+{
+    struct linear *l = layer;
+    primitive_release(&l->y_product);
+    primitive_release(&l->w_product);
+    primitive_release(&l->x_product);
+}
+
+static bool run_forward_bf16(struct plan *plan, struct linear *l, struct error *err)
+{
+    if (!primitive_run(plan->device, &l->y_product, err))
+        return false;
+    if (l->relu)
+        elementwise_relu(l->y->data, l->y->data, (size_t)l->rows * (size_t)l->out, true);
+    return true;
+}
+
 static bool run_forward(struct plan *plan, void *layer, struct error *err)
 {
-    const struct linear *l = layer;
+    struct linear *l = layer;
     float *y = l->y->data;
-    (void)plan;
+    if (plan->bf16)
+        return run_forward_bf16(plan, l, err);
     if (!dnnl_check(dnnl_sgemm('N', 'T', l->rows, l->out, l->in, 1, l->x->data, l->in, l->weights,
                                l->in, 0, y, l->out),
                     "matrix multiplication", err))
@@ -43,26 +67,52 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
 static bool run_mask(struct plan *plan, void *layer, struct error *err)
 {
     const struct linear *l = layer;
-    (void)plan;
     (void)err;
     elementwise_relu_backward(l->y->data, l->dy->data, l->masked->data,
-                              (size_t)l->rows * (size_t)l->out);
+                              (size_t)l->rows * (size_t)l->out, plan->bf16);
+    return true;
+}
+
+static inline __attribute__((always_inline)) double bias_sum(const struct linear *l, const void *dy,
+                                                             int o, int rows, const bool bf16)
+{
+    double sum = 0;
+    for (int n = 0; n < rows; n++)
+        sum += (double)number_get(dy, (size_t)n * l->out + o, bf16);
+    return sum;
+}
+
+static void make_bias_gradient(const struct linear *l, const void *dy, int rows, bool adds,
+                               bool bf16)
+{
+#pragma omp parallel for schedule(static) if ((size_t)rows * l->out >= 16384)
+    for (int o = 0; o < l->out; o++)
+        l->dbias[o] =
+            (float)((adds ? (double)l->dbias[o] : 0) +
+                    (bf16 ? bias_sum(l, dy, o, rows, true) : bias_sum(l, dy, o, rows, false)));
+}
+
+static bool make_gradients_bf16(const struct plan *plan, struct linear *l, bool adds,
+                                struct error *err)
+{
+    const size_t count = (size_t)l->in * (size_t)l->out;
+    if (!primitive_run(plan->device, &l->w_product, err))
+        return false;
+    if (l->sum && adds)
+        elementwise_add(l->dweights, l->sum->data, false, l->dweights, count, false);
+    else if (l->sum)
+        memcpy(l->dweights, l->sum->data, count * sizeof *l->dweights);
     return true;
 }
 
 /* Of `rows` rows. */
-static bool make_gradients(const struct linear *l, const float *x, const float *dy, int rows,
-                           bool adds, struct error *err)
+static bool make_gradients(const struct plan *plan, struct linear *l, const void *x, const void *dy,
+                           int rows, bool adds, struct error *err)
 {
-    if (l->dbias) {
-#pragma omp parallel for schedule(static) if ((size_t)rows * l->out >= 16384)
-        for (int o = 0; o < l->out; o++) {
-            double sum = adds ? (double)l->dbias[o] : 0;
-            for (int n = 0; n < rows; n++)
-                sum += (double)dy[(size_t)n * l->out + o];
-            l->dbias[o] = (float)sum;
-        }
-    }
+    if (l->dbias)
+        make_bias_gradient(l, dy, rows, adds, plan->bf16);
+    if (plan->bf16)
+        return make_gradients_bf16(plan, l, adds, err);
     return dnnl_check(dnnl_sgemm('T', 'N', l->out, l->in, rows, 1, dy, l->out, x, l->in,
                                  adds ? 1 : 0, l->dweights, l->in),
                       "matrix multiplication", err);
@@ -70,31 +120,55 @@ static bool make_gradients(const struct linear *l, const float *x, const float *
 
 static bool run_weights(struct plan *plan, void *layer, struct error *err)
 {
-    const struct linear *l = layer;
-    return make_gradients(l, l->x->data, l->masked->data, l->rows, plan_core_adds(&plan->core),
-                          err);
+    struct linear *l = layer;
+    return make_gradients(plan, l, l->x->data, l->masked->data, l->rows,
+                          plan_core_adds(&plan->core), err);
 }
 
 static bool run_finish(struct plan *plan, void *layer, struct error *err)
 {
-    const struct linear *l = layer;
-    (void)plan;
-    return make_gradients(l, l->kept.x.to->data, l->kept.dy.to->data, l->batch_rows, false, err);
+    struct linear *l = layer;
+    return make_gradients(plan, l, l->kept.x.to->data, l->kept.dy.to->data, l->batch_rows, false,
+                          err);
 }
 
 static bool run_data(struct plan *plan, void *layer, struct error *err)
 {
-    const struct linear *l = layer;
-    (void)plan;
+    struct linear *l = layer;
+    if (plan->bf16)
+        return primitive_run(plan->device, &l->x_product, err);
     return dnnl_check(dnnl_sgemm('N', 'N', l->rows, l->in, l->out, 1, l->masked->data, l->out,
                                  l->weights, l->in, 0, l->dx->data, l->in),
                       "matrix multiplication", err);
 }
 
+/* The weights W, or turned, W^T. */
+static struct matrix weights_of(const struct linear *l, struct buffer *buffer, bool turned)
+{
+    return (struct matrix){ARGUMENT_WEIGHTS, buffer, turned ? l->in : l->out,
+                           turned ? l->out : l->in, turned};
+}
+
+static struct matrix values_of(struct buffer *buffer, int rows, int columns)
+{
+    return (struct matrix){ARGUMENT_VALUE, buffer, rows, columns, false};
+}
+
+static bool build_forward_bf16(struct builder *b, struct linear *l, struct buffer *x,
+                               struct buffer *y, struct error *err)
+{
+    struct buffer *w = build_fixed(b, l->weights, err), *bias = NULL;
+    if (!w || (l->bias && !(bias = build_fixed(b, l->bias, err))))
+        return false;
+    const struct matrix left = values_of(x, l->rows, l->in), right = weights_of(l, w, true),
+                        result = values_of(y, l->rows, l->out);
+    return product_make(b, &l->y_product, PLAN_FORWARD, &left, &right, bias, &result, err);
+}
+
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
-    struct linear *l = *layer = build_object(b, sizeof *l, NULL, err);
+    struct linear *l = *layer = build_object(b, sizeof *l, release, err);
     if (!l)
         return false;
     l->rows = b->rows;
@@ -103,9 +177,12 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     l->relu = node->relu;
     l->weights = param_values(b, op->weight);
     l->bias = param_values(b, node->bias);
-    l->x = build_value(b, node->input, err);
-    l->y = l->x ? build_value(b, node->output, err) : NULL;
-    return l->y && build_step(b, node, run_forward, l, err);
+    struct buffer *x = build_value(b, node->input, err);
+    struct buffer *y = x ? build_value(b, node->output, err) : NULL;
+    l->x = x;
+    l->y = y;
+    return y && (!b->plan->bf16 || build_forward_bf16(b, l, x, y, err)) &&
+           build_step(b, node, run_forward, l, err);
 }
 
 static bool build_mask(struct builder *b, const struct node *node, struct linear *l,
@@ -124,25 +201,41 @@ static bool build_mask(struct builder *b, const struct node *node, struct linear
     return build_step(b, node, run_mask, l, err);
 }
 
-/* A step that computes the gradients. */
-static bool build_gradients(struct builder *b, const struct node *node, struct linear *l,
-                            step_function *run, struct error *err)
+/* Of all micro-batches at once, or of one of them, whose gradients are added to the others'. */
+static bool build_gradients_bf16(struct builder *b, struct linear *l, struct buffer *x,
+                                 struct buffer *dy, bool adds, struct error *err)
 {
+    struct buffer *dw = adds ? build_scratch(b, (size_t)l->in * l->out * sizeof(float), err)
+                             : build_fixed(b, l->dweights, err);
+    struct matrix left = values_of(dy, l->out, b->rows), right = values_of(x, b->rows, l->in),
+                  result = weights_of(l, dw, false);
+    left.turned = true;
+    l->sum = adds ? dw : NULL;
+    return dw &&
+           product_make(b, &l->w_product, PLAN_BACKWARD_WEIGHTS, &left, &right, NULL, &result, err);
+}
+
+/* A step that computes the gradients from x and dy. */
+static bool build_gradients(struct builder *b, const struct node *node, struct linear *l,
+                            struct buffer *x, struct buffer *dy, step_function *run,
+                            struct error *err)
+{
+    const bool adds = run == run_weights && b->core->request.slots > 0;
     l->dweights = param_grads(b, b->graph->net->ops[node->op].weight);
     l->dbias = param_grads(b, node->bias);
+    build_use(b, dy);
+    build_use(b, x);
     build_label(b, PLAN_BACKWARD_WEIGHTS, "");
-    return build_step(b, node, run, l, err);
+    return (!b->plan->bf16 || build_gradients_bf16(b, l, x, dy, adds, err)) &&
+           build_step(b, node, run, l, err);
 }
 
 static bool build_weights(struct builder *b, const struct node *node, struct linear *l,
                           struct error *err)
 {
     struct buffer *x = b->values[node->input];
-    if (!deferred_pays(b, (size_t)l->in * (size_t)l->out, (size_t)l->in + (size_t)l->out)) {
-        build_use(b, l->masked);
-        build_use(b, x);
-        return build_gradients(b, node, l, run_weights, err);
-    }
+    if (!deferred_pays(b, (size_t)l->in * (size_t)l->out, (size_t)l->in + (size_t)l->out))
+        return build_gradients(b, node, l, x, l->masked, run_weights, err);
     return deferred_build(b, node, x, NULL, l->masked, &l->kept, err);
 }
 
@@ -150,7 +243,29 @@ static bool finish(struct builder *b, const struct node *node, void *layer, stru
 {
     struct linear *l = layer;
     l->batch_rows = b->rows;
-    return !l->kept.x.to || build_gradients(b, node, l, run_finish, err);
+    return !l->kept.x.to ||
+           build_gradients(b, node, l, l->kept.x.to, l->kept.dy.to, run_finish, err);
+}
+
+static bool build_data_bf16(struct builder *b, struct linear *l, struct error *err)
+{
+    struct buffer *w = build_fixed(b, l->weights, err);
+    const struct matrix left = values_of(l->masked, l->rows, l->out),
+                        right = weights_of(l, w, false), result = values_of(l->dx, l->rows, l->in);
+    return w &&
+           product_make(b, &l->x_product, PLAN_BACKWARD_DATA, &left, &right, NULL, &result, err);
+}
+
+static bool build_data(struct builder *b, const struct node *node, struct linear *l,
+                       struct error *err)
+{
+    l->dx = gradient_new(b, node->input, err);
+    if (!l->dx)
+        return false;
+    build_use(b, l->masked);
+    build_label(b, PLAN_BACKWARD_DATA, "");
+    return (!b->plan->bf16 || build_data_bf16(b, l, err)) &&
+           build_step(b, node, run_data, l, err) && gradient_give(b, node, node->input, l->dx, err);
 }
 
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
@@ -158,18 +273,9 @@ static bool backward(struct builder *b, const struct node *node, void *layer, st
     struct linear *l = layer;
     struct buffer *dy[2];
     if (!gradient_take(b, node, node->output, 1, dy, err) || !build_mask(b, node, l, dy[0], err) ||
-        !build_weights(b, node, l, err))
+        !build_weights(b, node, l, err) ||
+        (b->graph->values[node->input].wants_grad && !build_data(b, node, l, err)))
         return false;
-    if (b->graph->values[node->input].wants_grad) {
-        l->dx = gradient_new(b, node->input, err);
-        if (!l->dx)
-            return false;
-        build_use(b, l->masked);
-        build_label(b, PLAN_BACKWARD_DATA, "");
-        if (!build_step(b, node, run_data, l, err) ||
-            !gradient_give(b, node, node->input, l->dx, err))
-            return false;
-    }
     gradient_drop(dy[0]);
     return true;
 }

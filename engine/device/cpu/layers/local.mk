@@ -14,4 +14,5 @@ libcpu_a_SOURCES += \
 	%D%/linear.c \
 	%D%/loss.c %D%/loss.h \
 	%D%/pool.c \
+	%D%/product.c %D%/product.h \
 	%D%/update.c %D%/update.h

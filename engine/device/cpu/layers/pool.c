@@ -46,8 +46,8 @@ static bool attach_forward(struct builder *b, struct pool_layer *p, dnnl_primiti
                            desc_t src, desc_t dst, struct error *err)
 {
     if (!primitive_make(b, &p->forward, desc, err) ||
-        !primitive_bind(b, &p->forward, DNNL_ARG_SRC, src, p->base.x, err) ||
-        !primitive_bind(b, &p->forward, DNNL_ARG_DST, dst, p->base.y, err))
+        !primitive_read(b, &p->forward, DNNL_ARG_SRC, src, p->base.x, err) ||
+        !primitive_write(b, &p->forward, DNNL_ARG_DST, dst, p->base.y, err))
         return false;
     desc_t places = dnnl_primitive_desc_query_md(desc, dnnl_query_workspace_md, 0);
     if (!places || dnnl_memory_desc_get_size(places) == 0)
@@ -61,8 +61,8 @@ static bool attach_backward(struct builder *b, struct pool_layer *p, dnnl_primit
 {
     desc_t places = dnnl_primitive_desc_query_md(desc, dnnl_query_workspace_md, 0);
     return primitive_make(b, &p->backward, desc, err) &&
-           primitive_bind(b, &p->backward, DNNL_ARG_DIFF_DST, dst, p->base.dy, err) &&
-           primitive_bind(b, &p->backward, DNNL_ARG_DIFF_SRC, src, p->base.dx, err) &&
+           primitive_read(b, &p->backward, DNNL_ARG_DIFF_DST, dst, p->base.dy, err) &&
+           primitive_write(b, &p->backward, DNNL_ARG_DIFF_SRC, src, p->base.dx, err) &&
            (!p->places ||
             primitive_bind(b, &p->backward, DNNL_ARG_WORKSPACE, places, p->places, err));
 }
@@ -70,8 +70,8 @@ static bool attach_backward(struct builder *b, struct pool_layer *p, dnnl_primit
 static bool prepare(struct builder *b, const struct node *node, void *object, struct error *err)
 {
     dnnl_primitive_desc_t desc = NULL;
-    desc_t src = value_desc(&b->graph->values[node->input], b->rows, true);
-    desc_t dst = value_desc(&b->graph->values[node->output], b->rows, true);
+    desc_t src = value_desc(b, &b->graph->values[node->input], true);
+    desc_t dst = value_desc(b, &b->graph->values[node->output], true);
     bool ok = ((src && dst) || error_memory(err, "layouts of a pooling")) &&
               describe(b, node, src, dst, NULL, &desc, err) &&
               attach_forward(b, object, desc, src, dst, err);
@@ -85,8 +85,8 @@ static bool prepare_backward(struct builder *b, const struct node *node, void *o
                              struct error *err)
 {
     dnnl_primitive_desc_t hint = NULL, desc = NULL;
-    desc_t src = value_desc(&b->graph->values[node->input], b->rows, true);
-    desc_t dst = value_desc(&b->graph->values[node->output], b->rows, true);
+    desc_t src = value_desc(b, &b->graph->values[node->input], true);
+    desc_t dst = value_desc(b, &b->graph->values[node->output], true);
     bool ok = ((src && dst) || error_memory(err, "layouts of a pooling")) &&
               describe(b, node, src, dst, NULL, &hint, err) &&
               describe(b, node, src, dst, hint, &desc, err) &&

@@ -21,7 +21,7 @@ static const struct {
     {"split=weighted:1,2 devices=cpu:0-2", "2 weights for 3 devices"},
     {"cpu-threads=2,1", "2 numbers for 1 CPU device:"},
     {"cpu-threads=2,1 devices=cpu:0-2", "2 numbers for 3 CPU devices"},
-    {"dtype=bf16", "bf16"},
+    {"dtype=bf16", "dtype bf16: not in this test"},
     {"model=nosuch", "nosuch"},
     {"model=/nosuch.conf", "/nosuch.conf"},
     {"data=/nosuch", "/nosuch"},

@@ -2,7 +2,7 @@ if HAVE_CHECK
 check_PROGRAMS += %D%/test_run %D%/test_results %D%/test_control %D%/test_command \
 	%D%/test_live_change %D%/test_load_balance %D%/test_parallel %D%/test_unequal \
 	%D%/test_checkpoints %D%/test_resume %D%/test_schedule %D%/test_validation %D%/test_pipeline %D%/test_tensor \
-	%D%/test_hosts %D%/test_hosts_control %D%/test_hosts_resume %D%/test_noise %D%/test_energy
+	%D%/test_hosts %D%/test_hosts_control %D%/test_hosts_resume %D%/test_noise %D%/test_energy %D%/test_bf16
 run_fixture = %D%/fixture.c %D%/fixture.h tests/recorder.c tests/recorder.h \
 	tests/fakes/fake_backend.c tests/fakes/fake_backend.h
 parallel_fixture = %D%/parallel_fixture.c %D%/parallel_fixture.h \
@@ -28,6 +28,9 @@ parallel_fixture = %D%/parallel_fixture.c %D%/parallel_fixture.h \
 %C%_test_parallel_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 %C%_test_parallel_LDADD = libtrain.a libboard.a libdevice.a libcpu.a $(CUDA_BACKEND_LIBS) libplan.a \
 	$(TRAIN_LIBS) $(DNNL_LIBS)
+%C%_test_bf16_SOURCES = %D%/test_bf16.c tests/trajectory.c tests/trajectory.h $(parallel_fixture)
+%C%_test_bf16_LDFLAGS = $(%C%_test_parallel_LDFLAGS)
+%C%_test_bf16_LDADD = $(%C%_test_parallel_LDADD)
 %C%_test_unequal_SOURCES = %D%/test_unequal.c \
 	tests/fakes/posing_backend.c tests/fakes/posing_backend.h \
 	tests/fakes/posing_collective.c $(parallel_fixture)
