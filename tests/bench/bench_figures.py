@@ -87,6 +87,17 @@ def quick_and_without():
     expect_equal(part.figure("a"), ("2.0", "-", "-", "-"), "without PyTorch")
 
 
+def rough():
+    part = part_of({training.OURS: MadeUp([325, 1000, 10]), training.ROUGH: MadeUp([390, 390, 390])},
+                   old_and_new())
+    expect_equal(part.rough_figures("a", "speed", "x/s"),
+                 {"speed in bf16, a, x/s": ("390.0", "130.0", "PyTorch 1 y", "3.00"),
+                  "speed in bf16 beside f32, a, x/s":
+                      ("390.0", "325.0", f"dpartui, {training.OURS}", "1.20")}, "lines about bf16")
+    part = part_of({training.OURS: MadeUp([1, 2, 3])}, {})
+    expect_equal(part.rough_figures("a", "speed", "x/s"), {}, "lines about bf16 without it")
+
+
 def interleaving():
     order = []
     things = {(name,): lambda name=name: order.append(name) or 0.0 for name in "abc"}
@@ -199,6 +210,7 @@ if __name__ == "__main__":
     choice_and_ratio()
     less_is_better()
     quick_and_without()
+    rough()
     interleaving()
     settings()
     page()

@@ -74,12 +74,12 @@ def most_memory(command, environment):
 class Program:
     """Steps, epochs and evaluations of dpartui on given devices."""
 
-    def __init__(self, data, devices, threads):
-        self.data, self.devices, self.threads = data, devices, threads
+    def __init__(self, data, devices, threads, dtype="f32"):
+        self.data, self.devices, self.threads, self.dtype = data, devices, threads, dtype
 
     def options(self, **options):
         return {**self.data, "devices": self.devices, "cpu-threads": self.threads, "lr": 0.01,
-                "recipe": "none", "checkpoint-every": "off", **options}
+                "dtype": self.dtype, "recipe": "none", "checkpoint-every": "off", **options}
 
     def train(self, **options):
         return program.train(self.options(**options), SECONDS)

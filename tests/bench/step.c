@@ -109,7 +109,8 @@ static bool measure(struct bench *bench, struct error *err)
 {
     const char *why = "";
     const struct backend *cpu = backend_find(DEVICE_CPU, &why);
-    const struct device_options options = {.id = {DEVICE_CPU, 0}, .threads = (int)bench->threads};
+    const struct device_options options = {
+        .id = {DEVICE_CPU, 0}, .type = bench->spec.dtype, .threads = (int)bench->threads};
     const struct plan_request request = {.mode = PLAN_TRAIN, .rows = (int)bench->rows};
     const struct replica_request states = optimizer_request(&bench->spec, 0);
     struct device *device = NULL;

@@ -13,7 +13,6 @@
 #include "engine/device/cpu/plan.h"
 #include "engine/device/cpu/replica.h"
 #include "engine/device/cpu/simd/kernels.h"
-#include "spec/names.h"
 
 /* The widest layout that both the library's convolutions and our kernels have here. */
 static int choose_block(void)
@@ -46,7 +45,7 @@ static bool check_type(enum number_type type, struct error *err)
 {
     const char *why = "";
     return type == TYPE_DEFAULT || cpu_computes_in(type, &why) ||
-           error_set(err, ERROR_USAGE, "dtype %s: %s", number_type_name(type), why);
+           error_set(err, ERROR_USAGE, "%s", why);
 }
 
 /* Bind the whole team to the device's cores: threads of the pool inherit the mask they were born

@@ -102,7 +102,7 @@ bool cpu_computes_in(enum number_type type, const char **why)
     if (type == TYPE_F32 || (type == TYPE_BF16 && has_bf16()))
         return true;
     if (why)
-        *why = type == TYPE_BF16 ? "the processor has no instructions for it (AVX512_BF16)"
+        *why = type == TYPE_BF16 ? "the processor has no instructions for bf16 (AVX512_BF16)"
                                  : "CPU devices compute in f32 or bf16";
     return false;
 }

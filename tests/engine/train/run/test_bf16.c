@@ -130,7 +130,7 @@ START_TEST(runs_without_it_are_refused)
     parallel_begin(&rec, "normalised", BATCHES "devices=cpu:0-1");
     if (!recorder_run(&rec)) {
         ck_assert_int_eq(rec.err.kind, ERROR_USAGE);
-        ck_assert_str_eq(rec.err.text, "dtype bf16: the processor has no instructions for it "
+        ck_assert_str_eq(rec.err.text, "dtype bf16: the processor has no instructions for bf16 "
                                        "(AVX512_BF16)");
     }
     recorder_free(&rec);
