@@ -10,8 +10,8 @@
  * A call works on one slab: one block of channels of some rows. All of them are memory-bound, so
  * they read each tensor as few times as possible: the ReLU after a plain BatchNorm leaves no mask,
  * it is recomputed from x; the one after an addition leaves one bit per element. Values are f32 or
- * bf16, by the table; channel-wise arrays hold `block` floats, and sums are of f32, of what is
- * computed from the stored numbers before it is itself rounded. Nothing is parallel here.
+ * bf16, as the table says. The arithmetic is in f32, and sums are of numbers that have not been
+ * rounded to be stored. Channel-wise arrays hold `block` floats. Nothing is parallel here.
  */
 
 #define KERNELS_MAX_BLOCK 16
