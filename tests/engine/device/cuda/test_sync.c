@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "engine/backends/registry.h"
 #include "tests/engine/train/run/parallel_fixture.h"
 #include "tests/recorder.h"
 #include "tests/simgpu/simgpu.h"
@@ -198,6 +199,34 @@ START_TEST(the_record_says_what_carries_the_gradients)
 }
 END_TEST
 
+/* Beside GPUs in bf16 CPU devices that have it compute in it, too, the others in f32. */
+START_TEST(cpu_devices_take_the_type_of_gpus)
+{
+    const char *why = "";
+    static const char common[] = "dtype=bf16 max-steps=4 batch=12 train-rows=30 test-rows=10 "
+                                 "sync-bn=yes devices=";
+    char *one = format("%scuda:0", common), *both = format("%scuda:0,cpu:0", common);
+    machine(false);
+    ck_assert_int_eq(_i ? setenv("DPARTUI_EMULATE_BF16", "1", 1) : unsetenv("DPARTUI_EMULATE_BF16"),
+                     0);
+    struct outcome alone = train("normalised", one), mixed = train("normalised", both);
+    ck_assert_double_eq_tol(mixed.train_loss / alone.train_loss, 1, 0.02);
+    outcome_free(&alone);
+    outcome_free(&mixed);
+    const struct backend *cpu = backend_find(DEVICE_CPU, &why);
+    const bool follows = cpu->computes_in(TYPE_BF16, NULL);
+    ck_assert(follows || !_i);
+    ck_assert_msg(run_on("cuda:0,cpu:0", "dtype=bf16", 0), "%s", rec.err.text);
+    const json_t *types = json_object_get(recorder_event(&rec, "run", 0), "types");
+    ck_assert_str_eq(json_string_value(json_array_get(types, 0)), "bf16");
+    ck_assert_str_eq(json_string_value(json_array_get(types, 1)), follows ? "bf16" : "f32");
+    recorder_free(&rec);
+    check_machine();
+    free(one);
+    free(both);
+}
+END_TEST
+
 /* Without NCCL and without peer access there is still the host. */
 START_TEST(gpus_that_cannot_read_each_other)
 {
@@ -266,6 +295,7 @@ int main(void)
 #ifdef HAVE_NCCL
     tcase_add_loop_test(tcase, batchnorm_sums_stay_on_the_gpus, 0, 2);
 #endif
+    tcase_add_loop_test(tcase, cpu_devices_take_the_type_of_gpus, 0, 2);
     tcase_add_loop_test(tcase, the_record_says_what_carries_the_gradients, 0, LOTS);
     tcase_add_test(tcase, gpus_that_cannot_read_each_other);
     tcase_add_test(tcase, a_gpu_named_twice_is_worth_a_warning);
