@@ -72,6 +72,7 @@ struct replica {
     size_t statistics_count; /* floats of BatchNorm running statistics */
     size_t more_bytes;       /* of memory besides all these arrays */
     float *statistics;
+    enum number_type type;  /* of values; DEFAULT: what the device was opened for */
     bool host_accessible;   /* the pointers above are host memory; else the device's */
     const float *grad_norm; /* host memory: norm of the gradients in the last update that is done;
                                not a number where that did not clip */

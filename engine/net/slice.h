@@ -21,12 +21,12 @@ enum net_division {
 };
 
 struct net_slice {
-    struct net *net;     /* what the slice computes: a network of its own, with gathers */
-    int index;           /* which of the slices it is */
-    size_t *offsets;     /* per param of it: where its first number is in the whole network's */
-    bool *replicated;    /* per param of it: every slice has it whole */
-    int gather_count;    /* of NET_GATHER and NET_GATHER_ROWS, the one of the logits included */
-    double gather_bytes; /* of one row, all channels, forward and backward */
+    struct net *net;       /* what the slice computes: a network of its own, with gathers */
+    int index;             /* which of the slices it is */
+    size_t *offsets;       /* per param of it: where its first number is in the whole network's */
+    bool *replicated;      /* per param of it: every slice has it whole */
+    int gather_count;      /* of NET_GATHER and NET_GATHER_ROWS, the one of the logits included */
+    double gather_numbers; /* of one row, all channels, forward and backward */
 };
 
 /*

@@ -64,9 +64,8 @@ bool slice_count_gathers(struct net_slice *slice, enum net_division division, in
         if (!is_gather(op))
             continue;
         slice->gather_count++;
-        slice->gather_bytes += (op->parts ? 2 : 1) *
-                               (double)net_shape_size(net->tensors[op->output].shape) *
-                               sizeof(float);
+        slice->gather_numbers +=
+            (op->parts ? 2 : 1) * (double)net_shape_size(net->tensors[op->output].shape);
     }
     return ok;
 }

@@ -305,6 +305,7 @@ static const struct option options[] = {
     OPTION_CPU_THREADS,
     OPTIONS_STRATEGY,
     OPTION_SPLIT,
+    OPTION_DTYPE,
     OPTION_DETERMINISTIC,
     OPTION_TRAIN_ROWS,
     OPTION_JSON,

@@ -17,6 +17,14 @@ bool device_id_same(struct device_id a, struct device_id b)
     return a.kind == b.kind && a.index == b.index && strcmp(a.host, b.host) == 0;
 }
 
+int device_count_kind(const struct device_id *devices, int count, enum device_kind kind)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        found += devices[i].kind == kind;
+    return found;
+}
+
 static bool bad_device(const char *text, struct error *err)
 {
     return error_set(err, ERROR_USAGE,

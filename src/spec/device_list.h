@@ -35,6 +35,8 @@ struct device_list {
 };
 
 bool device_id_same(struct device_id a, struct device_id b);
+/* How many of `count` devices are of a kind. */
+int device_count_kind(const struct device_id *devices, int count, enum device_kind kind);
 
 /*
  * "cuda:0,cuda:2-3", "2,3" (GPUs), "cpu:0-7", "h1/cuda:0-3,h2/cuda:0", "all", "free:2", "" or

@@ -37,6 +37,13 @@ static inline bool strategy_divides_rows(enum strategy strategy)
 enum split_rule { SPLIT_CHUNK, SPLIT_EVEN, SPLIT_BALANCED, SPLIT_WEIGHTED, SPLIT_AUTO };
 enum sync_method { SYNC_ALLREDUCE, SYNC_REDUCE_BROADCAST, SYNC_CENTRAL };
 enum number_type { TYPE_DEFAULT, TYPE_F32, TYPE_TF32, TYPE_BF16 };
+
+/* Bytes of a number of a value. */
+static inline size_t number_type_size(enum number_type type)
+{
+    return type == TYPE_BF16 ? sizeof(uint16_t) : sizeof(float);
+}
+
 /* Names are those of PyTorch's torch.nn.init; PYTORCH: what its layers begin with. */
 enum init_rule {
     INIT_NORMAL,

@@ -87,15 +87,15 @@ def quick_and_without():
     expect_equal(part.figure("a"), ("2.0", "-", "-", "-"), "without PyTorch")
 
 
-def rough():
-    part = part_of({training.OURS: MadeUp([325, 1000, 10]), training.ROUGH: MadeUp([390, 390, 390])},
+def bf16_lines():
+    part = part_of({training.OURS: MadeUp([325, 1000, 10]), training.OURS_BF16: MadeUp([390, 390, 390])},
                    old_and_new())
-    expect_equal(part.rough_figures("a", "speed", "x/s"),
+    expect_equal(part.bf16_figures("a", "speed", "x/s"),
                  {"speed in bf16, a, x/s": ("390.0", "130.0", "PyTorch 1 y", "3.00"),
                   "speed in bf16 beside f32, a, x/s":
                       ("390.0", "325.0", f"dpartui, {training.OURS}", "1.20")}, "lines about bf16")
     part = part_of({training.OURS: MadeUp([1, 2, 3])}, {})
-    expect_equal(part.rough_figures("a", "speed", "x/s"), {}, "lines about bf16 without it")
+    expect_equal(part.bf16_figures("a", "speed", "x/s"), {}, "lines about bf16 without it")
 
 
 def interleaving():
@@ -210,7 +210,7 @@ if __name__ == "__main__":
     choice_and_ratio()
     less_is_better()
     quick_and_without()
-    rough()
+    bf16_lines()
     interleaving()
     settings()
     page()

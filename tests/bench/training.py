@@ -16,7 +16,7 @@ from measure import CORES
 OURS = f"1 device x {CORES} threads"
 SEVERAL = f"{CORES} devices x 1 thread"
 ONE = "1 device x 1 thread"
-ROUGH = f"{OURS}, bf16"
+OURS_BF16 = f"{OURS}, bf16"
 CLOSE = 0.95  # of the fastest setting: such a one may turn out to be the fastest
 RESNET = {256: (5, 2), 64: (10, 4)}  # batch: steps of a process, of which do not count
 SMALL = {"lenet": 200, "cifar-cnn": 200}  # steps of a process: no more rows than there are
@@ -40,7 +40,7 @@ def rounds(count, things, say):
 def ours(data):
     out = {OURS: measure.Program(data, "cpu:0", CORES)}
     if measure.has_bf16():
-        out[ROUGH] = measure.Program(data, "cpu:0", CORES, "bf16")
+        out[OURS_BF16] = measure.Program(data, "cpu:0", CORES, "bf16")
     if CORES > 1:
         out[SEVERAL] = measure.Program(data, f"cpu:0-{min(CORES, 64) - 1}", 1)
     return out
@@ -134,16 +134,16 @@ class Part:
         return report.Figure(shown, f"{best[0]:.{self.digits}f}", best[1],
                              f"{self.times(mine, best[0]):.2f}")
 
-    def rough_figures(self, column, what, unit):
+    def bf16_figures(self, column, what, unit):
         """Lines of the summary about bf16, where it was measured: against the best of PyTorch, and
         against the same in f32."""
-        if ROUGH not in self.results:
+        if OURS_BF16 not in self.results:
             return {}
-        rough, exact = self.median(ROUGH, column), self.median(OURS, column)
-        return {f"{what} in bf16, {column}, {unit}": self.figure(column, ROUGH),
+        bf16, f32 = self.median(OURS_BF16, column), self.median(OURS, column)
+        return {f"{what} in bf16, {column}, {unit}": self.figure(column, OURS_BF16),
                 f"{what} in bf16 beside f32, {column}, {unit}": report.Figure(
-                    f"{rough:.{self.digits}f}", f"{exact:.{self.digits}f}", f"dpartui, {OURS}",
-                    f"{self.times(rough, exact):.2f}")}
+                    f"{bf16:.{self.digits}f}", f"{f32:.{self.digits}f}", f"dpartui, {OURS}",
+                    f"{self.times(bf16, f32):.2f}")}
 
     def table(self):
         rows = [[name] + [report.spread(by.get(column, []), self.digits)
@@ -172,7 +172,7 @@ def resnet18(args):
         part.column(f"batch {batch}", mine, settings_of(args.torch), stepping(batch, args.quick),
                     stepping(batch, True))
         summary[f"resnet18 training, batch {batch}, samples/s"] = part.figure(f"batch {batch}")
-        summary.update(part.rough_figures(f"batch {batch}", "resnet18 training", "samples/s"))
+        summary.update(part.bf16_figures(f"batch {batch}", "resnet18 training", "samples/s"))
     text = part.table()
     if CORES > 1:
         several, one = part.median(SEVERAL, "batch 256"), part.median(ONE, "batch 256")
@@ -189,7 +189,7 @@ def inference(args):
                                                       2 if args.quick else EVALUATED),
                 lambda runner: runner.evaluation_rate("resnet18", 256, 2))
     return part.table(), {"resnet18 evaluation, batch 256, samples/s": part.figure("batch 256"),
-                          **part.rough_figures("batch 256", "resnet18 evaluation", "samples/s")}
+                          **part.bf16_figures("batch 256", "resnet18 evaluation", "samples/s")}
 
 
 def small(args):
@@ -215,7 +215,7 @@ def memory(args):
                 lambda runner: runner.step_memory("resnet18", 256, 2))
     figure = part.figure("batch 256")
     return part.table(), {"resnet18 training, batch 256, most memory, MiB": figure,
-                          **part.rough_figures("batch 256", "resnet18 training",
+                          **part.bf16_figures("batch 256", "resnet18 training",
                                                "most memory, MiB")}
 
 

@@ -91,6 +91,7 @@ static bool create_replica(struct device *device, const struct net *net,
     if (!cpu_backend.replica_create(device, net, request, out, err))
         return false;
     (*out)->host_accessible = false;
+    (*out)->type = TYPE_DEFAULT;
     return true;
 }
 

@@ -97,7 +97,7 @@ static const struct field fields[] = {
     {"ema", "decay of an average of the weights, which is evaluated and saved; 0: none", STEP_WORDS,
      averages},
     {"seed", "of weights, order and glyphs", STEP_ONE, NULL},
-    {"dtype", "number type; CPU devices: f32, or bf16", STEP_WORDS, types},
+    {"dtype", "number type; CPU devices: f32 or bf16", STEP_WORDS, types},
     {"init", "initial weights: normal:STD, uniform:BOUND, xavier, kaiming, PyTorch's, or a file",
      STEP_WORDS, inits},
     {"recipe", "auto: what the model file says is used where nothing is given", STEP_WORDS,

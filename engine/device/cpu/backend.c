@@ -18,10 +18,9 @@
 static int choose_block(void)
 {
 #if defined(__x86_64__)
-    unsigned isa = (unsigned)dnnl_get_effective_cpu_isa();
-    if ((isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core && kernels_find(16, false))
+    if (library_uses(dnnl_cpu_isa_avx512_core) && kernels_find(16, false))
         return 16;
-    if ((isa & dnnl_cpu_isa_avx2) == dnnl_cpu_isa_avx2 && kernels_find(8, false))
+    if (library_uses(dnnl_cpu_isa_avx2) && kernels_find(8, false))
         return 8;
 #endif
     return 1;
@@ -103,7 +102,7 @@ static bool cpu_open(const struct device_options *options, struct device **out, 
     device->deterministic = options->deterministic;
     device->block = choose_block();
     device->bf16 = options->type == TYPE_BF16;
-    device->library_bf16 = cpu_library_has_bf16();
+    device->library_bf16 = library_uses(dnnl_cpu_isa_avx512_core);
     omp_set_dynamic(0);
     omp_set_num_threads(device->threads);
     if (!check_type(options->type, err) || !check_team(device, err) || !pin_team(options, err) ||

@@ -65,6 +65,7 @@ bool cpu_replica_create(struct device *device, const struct net *net,
         cpu_replica_destroy(device, &r->base);
         return error_prefix(err, "%s", device->name);
     }
+    r->base.type = r->bf16 ? TYPE_BF16 : TYPE_F32;
     *out = &r->base;
     return true;
 }

@@ -117,7 +117,8 @@ static json_t *pipeline_json(const struct spec *spec, const struct net *net,
         const struct net_stage *stage = &layout->stage[number];
         const bool gives = number < layout->count - 1;
         const double values = gives ? (double)net_shape_size(net->tensors[stage->exit].shape) : 0;
-        const double given = 2 * values * sizeof(float) * (double)shares->device[i].full;
+        const double given =
+            2 * values * (double)number_type_size(spec->dtype) * (double)shares->device[i].full;
         bytes += given;
         json_array_append_new(stages,
                               json_pack("{s:s, s:i, s:i, s:o, s:f, s:f, s:f}", "device",
@@ -182,7 +183,9 @@ static json_t *tensor_json(const struct spec *spec, const struct net *net,
                                         device_id_text(spec->devices.id[i], device), "rows",
                                         (json_int_t)rows, "share", all > 0 ? flops / all : 0));
         gathers = slice.gather_count;
-        bytes = (count - 1) * slice.gather_bytes * (double)batch + replicated_bytes(&slice);
+        bytes = (count - 1) * slice.gather_numbers * (double)batch *
+                    (double)number_type_size(spec->dtype) +
+                replicated_bytes(&slice);
         net_slice_free(&slice);
     }
     return error_if_null(

@@ -19,10 +19,8 @@
 /* Not when CPU devices are named. */
 static bool may_want_gpus(const struct device_list *devices)
 {
-    bool may = devices->choice != DEVICES_LISTED;
-    for (int i = 0; i < devices->count && !may; i++)
-        may = devices->id[i].kind == DEVICE_CUDA;
-    return may;
+    return devices->choice != DEVICES_LISTED ||
+           device_count_kind(devices->id, devices->count, DEVICE_CUDA) > 0;
 }
 
 /* Check the spec and complete it; what GPUs there are for it gets into the log. */
@@ -81,17 +79,20 @@ static bool resume(struct task *task, long number, const json_t *job, const json
 {
     struct spec spec;
     spec_init(&spec);
-    /* Other devices may have other numbers of threads and another type, and other stages. */
+    /* Other devices may have other numbers of threads and other stages. */
     bool moved = json_object_get(settings, "devices") != NULL;
     bool ok = copy_spec(task, number, &spec, err);
+    const bool gpus = may_want_gpus(&spec.devices);
     if (ok && moved) {
         spec.cpu_threads = spec.thread_count = 0;
-        spec.dtype = TYPE_DEFAULT;
         spec.micro_batches = 0;
         free(spec.stages);
         spec.stages = NULL;
     }
     ok = ok && move_to_job(job, settings, &spec, err) && spec_change(&spec, settings, err);
+    /* Those of another kind have another default. */
+    if (ok && may_want_gpus(&spec.devices) != gpus && !json_object_get(settings, "dtype"))
+        spec.dtype = TYPE_DEFAULT;
     if (ok)
         keep_replicas(settings, &spec);
     ok = ok && resolve(task, &spec, err) &&

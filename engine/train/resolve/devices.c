@@ -51,19 +51,11 @@ static bool usable_cores(int *cores, struct error *err)
     return true;
 }
 
-static int count_kind(const struct device_id *devices, int count, enum device_kind kind)
-{
-    int found = 0;
-    for (int i = 0; i < count; i++)
-        found += devices[i].kind == kind;
-    return found;
-}
-
 /* In a run with GPUs the type is theirs, and they know their own default; CPU devices that lack it
  * compute in f32 beside them. Other hosts look at their processors when they open devices. */
 static bool resolve_type(struct spec *spec, struct error *err)
 {
-    if (count_kind(spec->devices.id, spec->devices.count, DEVICE_CUDA) > 0)
+    if (device_count_kind(spec->devices.id, spec->devices.count, DEVICE_CUDA) > 0)
         return true;
     if (spec->dtype == TYPE_DEFAULT)
         spec->dtype = TYPE_F32;
@@ -78,7 +70,7 @@ static bool resolve_type(struct spec *spec, struct error *err)
 static bool resolve_cpus(struct spec *spec, const struct device_id *here, int count,
                          struct error *err)
 {
-    int cpu_devices = count_kind(here, count, DEVICE_CPU), cores;
+    int cpu_devices = device_count_kind(here, count, DEVICE_CPU), cores;
     if (cpu_devices == 0)
         return true;
     if (spec->cpu_threads > 0 || spec->thread_count > 0)

@@ -70,11 +70,9 @@ static bool resolve_data(struct spec *spec, const struct data_watch *watch, stru
 
 static bool choose_model(struct spec *spec, struct error *err)
 {
-    bool gpu = false;
+    const bool gpu = device_count_kind(spec->devices.id, spec->devices.count, DEVICE_CUDA) > 0;
     if (spec->model)
         return true;
-    for (int i = 0; i < spec->devices.count; i++)
-        gpu = gpu || spec->devices.id[i].kind == DEVICE_CUDA;
     spec->model = strdup(gpu ? "resnet18" : "smallnet");
     return spec->model || error_memory(err, "model name");
 }

@@ -191,10 +191,11 @@ bool report_notes(struct report *report, struct ranks *ranks, enum pass_size siz
 /* The type of the GPUs where there are any: the setting is about those. */
 static const char *main_type(const struct run *run)
 {
+    const struct rank *rank = run->ranks.rank;
     for (int i = 0; i < run->ranks.count; i++)
         if (run->ranks.rank[i].options.id.kind == DEVICE_CUDA)
-            return number_type_name(run->ranks.rank[i].facts.type);
-    return number_type_name(run->spec.dtype);
+            rank = &run->ranks.rank[i];
+    return number_type_name(rank->facts.type);
 }
 
 bool report_run(struct run *run, struct error *err)

@@ -132,7 +132,11 @@ bool rank_replicate(struct rank *rank, const struct net_stage *stage, struct err
     struct replica_request request = optimizer_request(ranks->spec, rank->index);
     const struct net *net = rank->slice ? rank->slice->net : ranks->work->net;
     request.stage = stage;
-    return rank->backend->replica_create(rank->device, net, &request, &rank->replica, err);
+    if (!rank->backend->replica_create(rank->device, net, &request, &rank->replica, err))
+        return false;
+    if (rank->replica->type != TYPE_DEFAULT)
+        rank->facts.type = rank->replica->type;
+    return true;
 }
 
 bool rank_load(struct rank *rank, struct error *err)

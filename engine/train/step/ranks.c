@@ -146,23 +146,15 @@ static bool device_check(void *context, struct error *err)
     return sync_check(rank->group, rank->group_number, err);
 }
 
-static bool has_gpus(const struct device_list *devices)
-{
-    for (int i = 0; i < devices->count; i++)
-        if (devices->id[i].kind == DEVICE_CUDA)
-            return true;
-    return false;
-}
-
 /* Beside GPUs, whose type the run's is, a CPU device that lacks it computes in f32. */
 static void take_options(struct ranks *ranks, double work)
 {
-    for (int i = 0; i < ranks->count; i++) {
+    const struct spec *spec = ranks->spec;
+    const bool gpus = device_count_kind(spec->devices.id, spec->devices.count, DEVICE_CUDA) > 0;
+    for (int i = ranks->first; i < ranks->first + ranks->here; i++) {
         struct device_options *options = &ranks->rank[i].options;
-        options->type = has_gpus(&ranks->spec->devices)
-                            ? backend_type(ranks->rank[i].backend, ranks->spec->dtype)
-                            : ranks->spec->dtype;
-        options->deterministic = ranks->spec->deterministic;
+        options->type = gpus ? backend_type(ranks->rank[i].backend, spec->dtype) : spec->dtype;
+        options->deterministic = spec->deterministic;
         options->watch = (struct device_watch){
             .limit_s = ranks->stall_s + work / SLOWEST_GPU_FLOPS,
             .called_off = device_called_off,

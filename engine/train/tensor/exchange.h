@@ -12,7 +12,7 @@
  */
 struct exchange;
 
-/* Bytes of memory for a value of so many rows, `row` numbers each. */
+/* Bytes of memory for a value of so many rows, `row` bytes each. */
 size_t exchange_value_bytes(size_t rows, size_t row);
 
 /* For ranks that were started. */

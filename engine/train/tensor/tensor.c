@@ -228,7 +228,8 @@ static double step_bytes(const struct ranks *ranks)
     const struct rank_pass *pass = &ranks->rank[0].train[PASS_FULL];
     const int rows = pass->global_rows > 0 ? pass->global_rows : pass->rows;
     const size_t summed = sync_is_needed(&ranks->group) ? ranks->group.count : 0;
-    return (ranks->count - 1) * (double)rows * ranks->tensor->slice[0].gather_bytes +
+    return (ranks->count - 1) * (double)rows * ranks->tensor->slice[0].gather_numbers *
+               (double)number_type_size(ranks->rank[0].facts.type) +
            (double)summed * sizeof(float);
 }
 

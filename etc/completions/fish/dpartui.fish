@@ -380,13 +380,14 @@ complete -c dpartui -n "__dpartui_command 'model'" -l replicas -x -d 'pipelines 
 complete -c dpartui -n "__dpartui_command 'model'" -l stages -x -d 'last layer of each stage but the last (default: by measured times)'
 complete -c dpartui -n "__dpartui_command 'model'" -l memory-limit -x -d 'memory that each device may use, such as 200M; 0: no limit'
 complete -c dpartui -n "__dpartui_command 'model'" -l split -x -a "(__dpartui_offer '' '' '' 'chunk' 'even' 'balanced' 'weighted:' 'auto')" -d 'chunk, even, balanced, auto or weighted:W0,W1,...'
+complete -c dpartui -n "__dpartui_command 'model'" -l dtype -x -a "(__dpartui_offer '' '' '' 'default' 'f32' 'tf32' 'bf16')" -d 'f32, tf32 or bf16'
 complete -c dpartui -n "__dpartui_command 'model'" -l deterministic -f -a "(__dpartui_offer '' '' '' 'yes' 'no')" -d 'the same result in every run, if slower'
 complete -c dpartui -n "__dpartui_command 'model'" -l train-rows -x -d 'use the first N training rows; 0: all'
 complete -c dpartui -n "__dpartui_command 'model'" -l json -d 'print JSON'
 complete -c dpartui -n "__dpartui_command 'model'" -l host -x -a "(__dpartui_offer 'hosts' '' '')" -d 'the engine of another host, by ssh; local: of this one'
 complete -c dpartui -n "__dpartui_command 'model'" -s h -l help -d 'show this help'
 complete -c dpartui -n "__dpartui_command 'model'" -l version -d 'show the version'
-complete -c dpartui -n "__dpartui_argument 'model' 1 --data --data-dir --image-size --image-colour --test-share --batch --recipe --devices --cpu-threads --strategy --micro-batches --replicas --stages --memory-limit --split --train-rows --host" -f -k -a "(__dpartui_offer 'models' '.conf' '')"
+complete -c dpartui -n "__dpartui_argument 'model' 1 --data --data-dir --image-size --image-colour --test-share --batch --recipe --devices --cpu-threads --strategy --micro-batches --replicas --stages --memory-limit --split --dtype --train-rows --host" -f -k -a "(__dpartui_offer 'models' '.conf' '')"
 complete -c dpartui -n "__dpartui_command 'runs'" -l sort -x -a "(__dpartui_offer '' '' '' 'run' 'date' 'status' 'model' 'data' 'batch' 'lr' 'epochs' 'acc' 'best' 'seconds' 'speed' 'note' 'devices')" -d 'acc, date, speed...; -acc: the highest first'
 complete -c dpartui -n "__dpartui_command 'runs'" -l limit -x -d 'at most N: the first by --sort, else the newest'
 complete -c dpartui -n "__dpartui_command 'runs'" -l model -x -a "(__dpartui_offer 'models' '.conf' '')" -d 'only of this network'

@@ -98,7 +98,7 @@ START_TEST(gathers_of_resnet18_are_known)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         values += (double)net_shape_size(shapes[i]);
     /* After the pool 512 numbers; logits have no gradient to be added up. */
-    ck_assert_double_eq(slice.gather_bytes, sizeof(float) * (2 * values + 2 * 512 + 10));
+    ck_assert_double_eq(slice.gather_numbers, 2 * values + 2 * 512 + 10);
     ck_assert_int_eq(slice.gather_count, 16 + 2);
     net_slice_free(&slice);
     trial_free(&trial);
@@ -231,7 +231,7 @@ START_TEST(gathers_of_alexnet_are_known)
     ck_assert_int_eq(slice.gather_count, 4);
     /* 256 of 2 x 2 pixels, the outputs of two layers, and the logits, which have no gradient to be
      * added up. */
-    ck_assert_double_eq(slice.gather_bytes, sizeof(float) * (2 * (256 * 4 + 2 * 1024) + 10));
+    ck_assert_double_eq(slice.gather_numbers, 2 * (256 * 4 + 2 * 1024) + 10);
     net_slice_free(&slice);
     trial_free(&trial);
 }

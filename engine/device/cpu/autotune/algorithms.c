@@ -22,11 +22,6 @@ static const struct conv_kernel *const of_8[DIRECTIONS][8] = {
     [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_8, &strided_avx2[CONV_BACKWARD_WEIGHTS]},
 };
 
-static bool may_use(dnnl_cpu_isa_t isa)
-{
-    return ((unsigned)dnnl_get_effective_cpu_isa() & isa) == isa;
-}
-
 #endif
 
 const struct conv_kernel *const *conv_kernels(enum conv_direction direction, int block)
@@ -34,7 +29,7 @@ const struct conv_kernel *const *conv_kernels(enum conv_direction direction, int
     static const struct conv_kernel *const none[] = {NULL};
 #if defined(__x86_64__)
     if (processor_has_vectors(block) &&
-        may_use(block == 16 ? dnnl_cpu_isa_avx512_core : dnnl_cpu_isa_avx2))
+        library_uses(block == 16 ? dnnl_cpu_isa_avx512_core : dnnl_cpu_isa_avx2))
         return block == 16 ? of_16[direction] : of_8[direction];
 #else
     (void)direction;

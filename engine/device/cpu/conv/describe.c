@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "engine/device/cpu/core/primitive.h"
-
 static dnnl_format_tag_t tag_of(int block, bool free_layout)
 {
     if (free_layout)

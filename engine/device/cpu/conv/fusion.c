@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/device/cpu/core/number.h"
 #include "engine/device/plan/graph.h"
 #include "engine/device/plan/memory_pool.h"
 
@@ -36,11 +37,11 @@ void fused_norm_apply(const struct fused_norm *norm, const struct value *value, 
     const struct kernels *kernels = kernels_find(value->block, norm->bf16);
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < value_channels(value) / value->block; i++) {
-        const size_t channel = (size_t)i * block, start = channel * pixels * kernels->size;
+        const size_t channel = (size_t)i * block, start = channel * pixels;
         const struct norm_forward args = {
             .slab = {.rows = rows, .pixels = pixels, .stride = value_row(value)},
-            .x = (const unsigned char *)x + start,
-            .y = (unsigned char *)result + start,
+            .x = number_in(x, start, norm->bf16),
+            .y = number_at(result, start, norm->bf16),
             .scale = stats + norm->scale + channel,
             .shift = stats + norm->shift + channel,
             .relu = true};

@@ -14,7 +14,7 @@ struct device {
     char name[DEVICE_NAME]; /* "cpu:1" */
     int threads;
     int block;         /* channels per block of this processor's layout: 16, 8 or 1 */
-    bool bf16;         /* values are, but those of small networks */
+    bool bf16;         /* what it was opened for: the type of values, but of small networks */
     bool library_bf16; /* the library computes with them */
     dnnl_engine_t engine;
     dnnl_stream_t stream;
@@ -27,3 +27,9 @@ struct device {
     bool own_kernels; /* convolutions go by kernels of our own where they fit: tests */
     bool estimate, deterministic; /* see device_options */
 };
+
+/* The type of values as the library sees them. */
+static inline dnnl_data_type_t library_type(const struct device *device, bool bf16)
+{
+    return bf16 && device->library_bf16 ? dnnl_bf16 : dnnl_f32;
+}

@@ -76,25 +76,11 @@ int cpu_cores(void)
     return cores > 0 ? cores : 1;
 }
 
-bool cpu_library_has_bf16(void)
-{
-#if defined(__x86_64__)
-    return ((unsigned)dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) ==
-           dnnl_cpu_isa_avx512_core;
-#else
-    return false;
-#endif
-}
-
-/* Processors that have AMX for bf16 have these instructions as well. */
+/* With AVX-512 alone the library has it, too, but more slowly than f32. */
 static bool has_bf16(void)
 {
     const char *emulate = getenv("DPARTUI_EMULATE_BF16");
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512bf16") && cpu_library_has_bf16())
-        return true;
-#endif
-    return emulate && strcmp(emulate, "1") == 0;
+    return library_uses(dnnl_cpu_isa_avx512_core_bf16) || (emulate && strcmp(emulate, "1") == 0);
 }
 
 bool cpu_computes_in(enum number_type type, const char **why)

@@ -9,7 +9,5 @@ bool cpu_enumerate(struct device_info *list, int capacity, int *count, char *why
 int cpu_cores(void);
 /* Whether CPU devices here compute in a type: struct backend. */
 bool cpu_computes_in(enum number_type type, const char **why);
-/* Whether oneDNN has bf16 on this processor. */
-bool cpu_library_has_bf16(void);
 /* "AMD EPYC"; "processor" where the system does not say. */
 void cpu_processor_name(char *name, size_t size);

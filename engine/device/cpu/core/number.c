@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/core/number.h"
 
-/* For fewer numbers waking the team costs more than the loop. */
-#define PARALLEL_FROM 16384
-
 void numbers_widen(const void *from, void *to, size_t count)
 {
     const uint16_t *numbers = from;

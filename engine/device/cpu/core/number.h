@@ -7,29 +7,37 @@
 #include "engine/device/bf16.h"
 
 /*
- * Numbers of values and of their gradients, which are bf16 or f32. In loops `bf16` is a constant,
- * so that nothing is asked for each number.
+ * Numbers of values and of their gradients, which are bf16 or f32. Where each counts, loops are
+ * functions of a constant `bf16`, which are inlined for both, so that nothing is asked for each
+ * number. Loops over vectors have simd/stored.h.
  */
+#define INLINE static inline __attribute__((always_inline))
+
+/* For fewer numbers waking the team costs more than the loop. */
+#define PARALLEL_FROM 16384
 
 static inline size_t number_size(bool bf16)
 {
     return bf16 ? sizeof(uint16_t) : sizeof(float);
 }
 
-/* The number at `index`; the pointer to it. */
-static inline __attribute__((always_inline)) float number_get(const void *numbers, size_t index,
-                                                              bool bf16)
+/* Where number `index` is. */
+static inline void *number_at(void *numbers, size_t index, bool bf16)
+{
+    return (char *)numbers + index * number_size(bf16);
+}
+
+static inline const void *number_in(const void *numbers, size_t index, bool bf16)
+{
+    return (const char *)numbers + index * number_size(bf16);
+}
+
+INLINE float number_get(const void *numbers, size_t index, bool bf16)
 {
     return bf16 ? bf16_widen(((const uint16_t *)numbers)[index]) : ((const float *)numbers)[index];
 }
 
-static inline void *number_at(const void *numbers, size_t index, bool bf16)
-{
-    return (char *)(uintptr_t)numbers + index * number_size(bf16);
-}
-
-static inline __attribute__((always_inline)) void number_put(void *numbers, size_t index, float x,
-                                                             bool bf16)
+INLINE void number_put(void *numbers, size_t index, float x, bool bf16)
 {
     if (bf16)
         ((uint16_t *)numbers)[index] = bf16_round(x);

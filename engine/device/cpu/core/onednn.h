@@ -22,6 +22,12 @@
 /* ERROR_FAILED "oneDNN: WHAT: REASON" unless status is success. */
 bool dnnl_check(dnnl_status_t status, const char *what, struct error *err);
 
+/* Whether the library uses these instruction sets here, which it can be told not to. */
+static inline bool library_uses(dnnl_cpu_isa_t isa)
+{
+    return ((unsigned)dnnl_get_effective_cpu_isa() & (unsigned)isa) == (unsigned)isa;
+}
+
 struct conv_geometry {
     /* Height, width; of a dilated window the numbers left out between two that it reads. */
     dnnl_dims_t stride, pad, left_out;

@@ -3,11 +3,6 @@
 
 #include <stdio.h>
 
-dnnl_data_type_t library_type(const struct device *device, bool bf16)
-{
-    return bf16 && device->library_bf16 ? dnnl_bf16 : dnnl_f32;
-}
-
 desc_t value_desc(const struct builder *b, const struct value *value, bool filled)
 {
     const dnnl_dims_t dims = {b->rows, filled ? value_channels(value) : value->shape.c,
@@ -184,7 +179,7 @@ bool primitive_output(struct builder *b, struct primitive *p, dnnl_primitive_des
 bool primitive_read(struct builder *b, struct primitive *p, int arg, desc_t layout,
                     struct buffer *buffer, struct error *err)
 {
-    const struct argument a = {.stored = layout, .buffer = buffer};
+    const struct argument a = {.kind = ARGUMENT_VALUE, .stored = layout, .buffer = buffer};
     struct buffer *from = source_of(b, p, &a, err);
     return from && primitive_bind(b, p, arg, layout, from, err);
 }
@@ -192,7 +187,7 @@ bool primitive_read(struct builder *b, struct primitive *p, int arg, desc_t layo
 bool primitive_write(struct builder *b, struct primitive *p, int arg, desc_t layout,
                      struct buffer *buffer, struct error *err)
 {
-    const struct argument a = {.stored = layout, .buffer = buffer};
+    const struct argument a = {.kind = ARGUMENT_VALUE, .stored = layout, .buffer = buffer};
     struct buffer *to = result_of(b, p, &a, false, err);
     if (!to || !primitive_bind(b, p, arg, layout, to, err))
         return false;

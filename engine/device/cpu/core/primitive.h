@@ -6,10 +6,10 @@
 
 /*
  * A library primitive with its arguments. Where the primitive wants another layout than the one
- * stored, a reorder before or after it goes through scratch memory; callers need not care. Nor need
- * they where the library lacks bf16, on processors that have no AVX-512: there it computes in f32,
- * by numbers that are converted before and after. The arrays hold what the widest primitive (a
- * convolution with bias and scratchpad) needs.
+ * stored, a reorder before or after it goes through scratch memory; callers need not care. Where
+ * the library lacks bf16, on processors without AVX-512, it computes in f32, and values are
+ * converted before and after. The arrays hold what the widest primitive (a convolution with bias
+ * and scratchpad) needs.
  */
 
 struct stage {
@@ -63,8 +63,6 @@ void primitive_label(struct builder *b, enum plan_direction direction, dnnl_prim
 bool primitive_run(struct device *device, struct primitive *p, struct error *err);
 void primitive_release(void *primitive);
 
-/* In what type the library computes with values of a plan. */
-dnnl_data_type_t library_type(const struct device *device, bool bf16);
 /* The layout of a value over the builder's rows, as the library sees it, owned by the caller; its
  * channels as the network counts them, or filled up to whole blocks. NULL: out of memory. */
 desc_t value_desc(const struct builder *b, const struct value *value, bool filled);

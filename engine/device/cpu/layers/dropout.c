@@ -20,10 +20,8 @@ struct dropout {
 };
 
 /* One row: to = from where kept, scaled; 0 elsewhere. */
-static inline __attribute__((always_inline)) void drop_row(const struct dropout *d,
-                                                           const struct rng_stream *stream,
-                                                           const void *from, void *to,
-                                                           const bool bf16)
+INLINE void drop_row(const struct dropout *d, const struct rng_stream *stream, const void *from,
+                     void *to, const bool bf16)
 {
     const int channels = value_channels(&d->value), pixels = value_pixels(&d->value);
     const int block = d->value.block;
@@ -55,9 +53,9 @@ static void drop(const struct plan *plan, const struct dropout *d, const void *f
             rng_stream(batch->seed, RNG_DROPOUT, (uint32_t)d->op, batch->index[n], batch->epoch);
         const size_t at = (size_t)n * row;
         if (plan->bf16)
-            drop_row(d, &stream, number_at(from, at, true), number_at(to, at, true), true);
+            drop_row(d, &stream, number_in(from, at, true), number_at(to, at, true), true);
         else
-            drop_row(d, &stream, number_at(from, at, false), number_at(to, at, false), false);
+            drop_row(d, &stream, number_in(from, at, false), number_at(to, at, false), false);
     }
 }
 

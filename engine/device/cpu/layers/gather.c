@@ -54,7 +54,7 @@ static void put_row(const struct gather *g, const void *own, void *whole)
         const size_t from = channel_place(&g->own, c), to = channel_place(&g->whole, g->first + c);
         for (size_t i = 0; i < (size_t)pixels; i++)
             memcpy(number_at(whole, to + i * (size_t)g->whole.block, g->bf16),
-                   number_at(own, from + i * (size_t)g->own.block, g->bf16), size);
+                   number_in(own, from + i * (size_t)g->own.block, g->bf16), size);
     }
 }
 
@@ -65,7 +65,7 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
     const size_t row = value_row(&g->whole), place = channel_place(&g->whole, g->first);
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < g->rows; n++) {
-        const void *from = number_at(g->x->data, (size_t)n * own_row(g), g->bf16);
+        const void *from = number_in(g->x->data, (size_t)n * own_row(g), g->bf16);
         void *to = number_at(g->y->data, (size_t)n * row, g->bf16);
         if (is_aligned(g))
             memcpy(number_at(to, place, g->bf16), from, own_row(g) * number_size(g->bf16));
@@ -75,27 +75,25 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
     return exchange->wait(exchange->context, NULL, NULL, err);
 }
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* Numbers that are added up at a time. */
-#define PIECE 256
+#define CHUNK 256
 
 /* Sums of the parts of all devices, in their order: own[at + i] of what is at all[][place + i]. */
 INLINE void take_line(const void *const *all, int parts, size_t place, void *own, size_t at,
                       size_t count, const bool bf16)
 {
-    float sum[PIECE];
-    for (size_t done = 0; done < count; done += PIECE) {
-        const size_t piece = count - done < PIECE ? count - done : PIECE;
+    float sum[CHUNK];
+    for (size_t done = 0; done < count; done += CHUNK) {
+        const size_t chunk = count - done < CHUNK ? count - done : CHUNK;
 #pragma omp simd
-        for (size_t i = 0; i < piece; i++)
+        for (size_t i = 0; i < chunk; i++)
             sum[i] = number_get(all[0], place + done + i, bf16);
         for (int part = 1; part < parts; part++)
 #pragma omp simd
-            for (size_t i = 0; i < piece; i++)
+            for (size_t i = 0; i < chunk; i++)
                 sum[i] += number_get(all[part], place + done + i, bf16);
 #pragma omp simd
-        for (size_t i = 0; i < piece; i++)
+        for (size_t i = 0; i < chunk; i++)
             number_put(own, at + done + i, sum[i], bf16);
     }
 }
@@ -222,7 +220,7 @@ static bool run_forward_rows(struct plan *plan, void *layer, struct error *err)
 #pragma omp parallel for schedule(static)
     for (int n = 0; n < g->rows; n++)
         memcpy(number_at(g->y->data, (size_t)(g->first + n) * row, g->bf16),
-               number_at(g->x->data, (size_t)n * row, g->bf16), row * number_size(g->bf16));
+               number_in(g->x->data, (size_t)n * row, g->bf16), row * number_size(g->bf16));
     return exchange->wait(exchange->context, NULL, NULL, err);
 }
 

@@ -11,9 +11,7 @@ struct global_pool {
     size_t pixels;
 };
 
-#define INLINE static inline __attribute__((always_inline))
-
-/* Numbers to the first of channel `c` of row `n`. */
+/* The index of the first number of channel `c` of row `n`. */
 static inline size_t channel_at(const struct global_pool *g, int n, int c)
 {
     return (size_t)n * g->filled * g->pixels + (size_t)(c / g->block) * g->pixels * g->block +

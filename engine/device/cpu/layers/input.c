@@ -29,8 +29,6 @@ static inline size_t place_of(const struct value *v, int channel)
     return (size_t)(channel / v->block) * value_pixels(v) * v->block + channel % v->block;
 }
 
-#define INLINE static inline __attribute__((always_inline))
-
 INLINE void gather_pixels(const struct input *in, const uint8_t *from, void *to, const bool bf16)
 {
     const int pixels = value_pixels(&in->value), block = in->value.block;

@@ -54,7 +54,7 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
         return false;
     if (!l->bias && !l->relu)
         return true;
-#pragma omp parallel for schedule(static) if ((size_t)l->rows * l->out >= 16384)
+#pragma omp parallel for schedule(static) if ((size_t)l->rows * l->out >= PARALLEL_FROM)
     for (int n = 0; n < l->rows; n++) {
         for (int o = 0; o < l->out; o++) {
             float v = y[(size_t)n * l->out + o] + (l->bias ? l->bias[o] : 0);
@@ -85,7 +85,7 @@ static inline __attribute__((always_inline)) double bias_sum(const struct linear
 static void make_bias_gradient(const struct linear *l, const void *dy, int rows, bool adds,
                                bool bf16)
 {
-#pragma omp parallel for schedule(static) if ((size_t)rows * l->out >= 16384)
+#pragma omp parallel for schedule(static) if ((size_t)rows * l->out >= PARALLEL_FROM)
     for (int o = 0; o < l->out; o++)
         l->dbias[o] =
             (float)((adds ? (double)l->dbias[o] : 0) +
@@ -142,11 +142,11 @@ static bool run_data(struct plan *plan, void *layer, struct error *err)
                       "matrix multiplication", err);
 }
 
-/* The weights W, or turned, W^T. */
-static struct matrix weights_of(const struct linear *l, struct buffer *buffer, bool turned)
+/* The weights W, or W^T. */
+static struct matrix weights_of(const struct linear *l, struct buffer *buffer, bool transposed)
 {
-    return (struct matrix){ARGUMENT_WEIGHTS, buffer, turned ? l->in : l->out,
-                           turned ? l->out : l->in, turned};
+    return (struct matrix){ARGUMENT_WEIGHTS, buffer, transposed ? l->in : l->out,
+                           transposed ? l->out : l->in, transposed};
 }
 
 static struct matrix values_of(struct buffer *buffer, int rows, int columns)
@@ -209,7 +209,7 @@ static bool build_gradients_bf16(struct builder *b, struct linear *l, struct buf
                              : build_fixed(b, l->dweights, err);
     struct matrix left = values_of(dy, l->out, b->rows), right = values_of(x, b->rows, l->in),
                   result = weights_of(l, dw, false);
-    left.turned = true;
+    left.transposed = true;
     l->sum = adds ? dw : NULL;
     return dw &&
            product_make(b, &l->w_product, PLAN_BACKWARD_WEIGHTS, &left, &right, NULL, &result, err);

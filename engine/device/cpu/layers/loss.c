@@ -11,7 +11,7 @@
 struct loss {
     const struct buffer *logits, *gradient, *losses; /* losses: a double per row */
     const struct buffer *wide; /* of bf16: logits and gradients of f32, on their way; else NULL */
-    int rows, classes, row;    /* row: floats from row to row */
+    int rows, classes, row;    /* row: numbers from row to row */
     double smoothing;
 };
 
@@ -64,7 +64,7 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
     }
 #pragma omp parallel for schedule(static) reduction(+ : correct) if (l->rows >= 256)
     for (int n = 0; n < l->rows; n++) {
-        const float *x = (const float *)logits + (size_t)n * l->row;
+        const float *x = logits + (size_t)n * l->row;
         float *gradient = gradients ? gradients + (size_t)n * l->row : NULL;
         int label = labels[batch->index[n]];
         losses[n] = loss_of_row(x, l->classes, label, l->smoothing, scale, gradient);

@@ -11,9 +11,9 @@ static desc_t desc_of(const struct matrix *m, dnnl_data_type_t type, bool any)
 {
     const dnnl_dims_t dims = {m->rows, m->columns};
     return compat_desc_make(2, dims, type,
-                            any         ? dnnl_format_tag_any
-                            : m->turned ? dnnl_ba
-                                        : dnnl_ab);
+                            any             ? dnnl_format_tag_any
+                            : m->transposed ? dnnl_ba
+                                            : dnnl_ab);
 }
 
 static desc_t stored_desc(const struct builder *b, const struct matrix *m)
@@ -21,7 +21,7 @@ static desc_t stored_desc(const struct builder *b, const struct matrix *m)
     return desc_of(m, m->kind == ARGUMENT_VALUE ? library_type(b->device, true) : dnnl_f32, false);
 }
 
-/* Weights as the library likes them best, since they have to be converted anyway. */
+/* Weights in whatever layout is the fastest, since they have to be converted anyway. */
 static desc_t wanted_desc(const struct builder *b, const struct matrix *m)
 {
     return desc_of(m, library_type(b->device, true), m->kind == ARGUMENT_WEIGHTS);

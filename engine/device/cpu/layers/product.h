@@ -10,7 +10,7 @@ struct matrix {
     enum argument_kind kind; /* values, of bf16, or weights, of f32 */
     struct buffer *buffer;
     int rows, columns;
-    bool turned; /* its columns lie one after the other, instead of its rows */
+    bool transposed; /* its columns lie one after the other */
 };
 
 /* result = left x right + bias, of which the last, f32 and one for each column, may be NULL; as

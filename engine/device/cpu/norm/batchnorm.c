@@ -3,6 +3,7 @@
 
 #include "engine/device/cpu/autotune/choose.h"
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/core/number.h"
 #include "engine/device/cpu/norm/run.h"
 
 /* From this size on a tensor is written past the caches: nothing of it would be left there when it
@@ -39,7 +40,7 @@ static int choose_chunks(int blocks, int threads, int rows)
 static void divide_work(struct batchnorm *n, int threads)
 {
     const size_t block_bytes =
-        2 * (size_t)n->rows * n->pixels * (size_t)n->block * n->kernels->size;
+        2 * (size_t)n->rows * n->pixels * (size_t)n->block * number_size(n->kernels->bf16);
     n->threads = threads;
     n->together = !n->sync && threads > 1 && n->rows >= threads && block_bytes >= TOGETHER_BYTES;
     n->chunks = n->together ? threads : choose_chunks(n->blocks, threads, n->rows);
@@ -125,8 +126,8 @@ static bool reads_by_asking(const struct builder *b, int value, bool *convolved)
 static bool may_recompute(const struct batchnorm *n, const struct builder *b,
                           const struct node *node)
 {
-    const size_t bytes =
-        (size_t)b->rows * value_row(&b->graph->values[node->output]) * n->kernels->size;
+    const size_t bytes = (size_t)b->rows * value_row(&b->graph->values[node->output]) *
+                         number_size(n->kernels->bf16);
     bool convolved;
     if (!b->training || bytes < RECOMPUTE_BYTES || !reads_by_asking(b, node->output, &convolved) ||
         !convolved)
@@ -205,7 +206,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     n->sync = b->core->request.sync_bn;
     n->wants_dx = x->wants_grad;
     divide_work(n, b->device->threads);
-    n->stream = (size_t)n->rows * value_row(x) * n->kernels->size >= STREAM_BYTES;
+    n->stream = (size_t)n->rows * value_row(x) * number_size(n->kernels->bf16) >= STREAM_BYTES;
     bind_parameters(n, b, node);
     if (!can_fuse(b, node, &n->fused, err))
         return false;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/device/cpu/core/kinds.h"
+#include "engine/device/cpu/core/number.h"
 #include "engine/device/cpu/core/plan.h"
 #include "engine/device/cpu/simd/kernels.h"
 
@@ -58,7 +59,7 @@ static struct slab slab_of(const struct groupnorm *n)
 static void *block_at(const struct groupnorm *n, const struct buffer *value, const struct row *row,
                       int c)
 {
-    return kernels_at(n->kernels, value->data, row->at + (size_t)c * n->pixels);
+    return number_at(value->data, row->at + (size_t)c * n->pixels, n->kernels->bf16);
 }
 
 /* Those that fill the last block stay zero. */

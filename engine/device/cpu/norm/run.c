@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/device/cpu/core/number.h"
 #include "engine/device/cpu/norm/statistics.h"
 
 /* One item of parallel work: a chunk of the rows of a channel block. */
@@ -29,7 +30,7 @@ static struct item item_of(const struct batchnorm *n, int index)
 /* The number `start` of a value. */
 static void *value_at(const struct batchnorm *n, const struct buffer *value, size_t start)
 {
-    return kernels_at(n->kernels, value->data, start);
+    return number_at(value->data, start, n->kernels->bf16);
 }
 
 /* The first number of each channel: near enough to the mean to keep the squares small. */

@@ -12,10 +12,10 @@
  *   v_keep(word, v)          v, zero where the bit is clear
  *   v_keep_positive(t, v)    v, zero where t is not > 0
  *   v_fence()                makes streamed stores visible
- * Values are of the type of simd/number.h.
+ * Values are of the type of simd/stored.h.
  */
 
-#include "engine/device/cpu/simd/number.h"
+#include "engine/device/cpu/simd/stored.h"
 
 /* Four running sums hide the latency of the additions. */
 #define UNROLL 4
@@ -211,7 +211,7 @@ static TARGET void norm_backward_data(const struct norm_backward *t)
 }
 
 const struct kernels KERNELS = {.block = LANES,
-                                .size = sizeof(number),
+                                .bf16 = NUMBER_IS_BF16,
                                 .widen = widen,
                                 .norm_sums = norm_sums,
                                 .norm_forward = norm_forward,

@@ -49,7 +49,7 @@ struct norm_backward {
 
 struct kernels {
     int block;
-    size_t size; /* bytes of a number */
+    bool bf16; /* values are */
     /* The numbers of a block's channels at one pixel. */
     void (*widen)(const void *values, float *to);
     /* sums[0..block) = sums of (x - origin), sums[block..2*block) of its squares */
@@ -68,9 +68,3 @@ extern const struct kernels kernels_plain, kernels_plain_bf16; /* block 1, any p
 extern const struct kernels kernels_avx2, kernels_avx2_bf16;     /* block 8 */
 extern const struct kernels kernels_avx512, kernels_avx512_bf16; /* block 16 */
 #endif
-
-/* The number `at` of values. */
-static inline void *kernels_at(const struct kernels *kernels, void *values, size_t at)
-{
-    return (unsigned char *)values + at * kernels->size;
-}

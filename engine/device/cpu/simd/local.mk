@@ -5,7 +5,7 @@ libcpu_a_SOURCES += \
 	%D%/avx512.c \
 	%D%/avx512_bf16.c \
 	%D%/blocked.h \
-	%D%/number.h \
+	%D%/stored.h \
 	%D%/plain.c \
 	%D%/plain_bf16.c \
 	%D%/plain_loops.h \

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The loops of kernels.h in plain C, for values of the type of simd/number.h. Included by a file
+ * The loops of kernels.h in plain C, for values of the type of simd/stored.h. Included by a file
  * that defines KERNELS, the name of the table.
  *
  * They are for values in the plain layout, a slab being one channel: what lies on linear layers, on
  * the network's input, and everything on processors without AVX2.
  */
 
-#include "engine/device/cpu/simd/number.h"
+#include "engine/device/cpu/simd/stored.h"
 
 /* Independent sums let the compiler keep them in vectors without reordering additions. */
 #define LANES 8
 
 static inline float value_at(const void *values, size_t at)
 {
-    return number_value(((const number *)values)[at]);
+    return stored_value(((const number *)values)[at]);
 }
 
 static void widen(const void *values, float *to)
@@ -30,7 +30,7 @@ static void norm_sums(const struct slab *slab, const void *x, const float *origi
         const number *p = (const number *)x + n * slab->stride;
         float sum[LANES] = {0}, square[LANES] = {0};
         for (size_t i = 0; i < slab->pixels; i++) {
-            float d = number_value(p[i]) - origin[0];
+            float d = stored_value(p[i]) - origin[0];
             sum[i % LANES] += d;
             square[i % LANES] += d * d;
         }
@@ -49,12 +49,12 @@ static void norm_forward(const struct norm_forward *t)
         const number *x = (const number *)t->x + row;
         number *y = (number *)t->y + row;
         for (size_t i = 0; i < t->slab.pixels; i++) {
-            float v = number_value(x[i]) * scale + shift;
+            float v = stored_value(x[i]) * scale + shift;
             if (t->residual)
                 v += value_at(t->residual, row + i);
             if (t->residual && t->mask)
                 t->mask[row + i] = v > 0;
-            y[i] = number_of(t->relu && v < 0 ? 0 : v);
+            y[i] = stored_of(t->relu && v < 0 ? 0 : v);
         }
     }
 }
@@ -77,7 +77,7 @@ static void norm_backward_sums(const struct norm_backward *t, double *sums)
             size_t at = n * t->slab.stride + i;
             float g = masked_gradient(t, at);
             if (t->mask)
-                ((number *)t->g)[at] = number_of(g);
+                ((number *)t->g)[at] = stored_of(g);
             sum[i % LANES] += g;
             product[i % LANES] += g * (value_at(t->x, at) - t->mean[0]);
         }
@@ -95,13 +95,13 @@ static void norm_backward_data(const struct norm_backward *t)
             size_t at = n * t->slab.stride + i;
             float g = t->mask ? value_at(t->g, at) : masked_gradient(t, at);
             const float dx = t->a[0] * g + t->b[0] * value_at(t->x, at) + t->c[0];
-            ((number *)t->dx)[at] = number_of(dx);
+            ((number *)t->dx)[at] = stored_of(dx);
         }
     }
 }
 
 const struct kernels KERNELS = {.block = 1,
-                                .size = sizeof(number),
+                                .bf16 = NUMBER_IS_BF16,
                                 .widen = widen,
                                 .norm_sums = norm_sums,
                                 .norm_forward = norm_forward,

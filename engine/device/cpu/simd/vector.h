@@ -57,7 +57,7 @@ static inline TARGET vector v_all(float value)
     return MM(set1_ps)(value);
 }
 
-/* Stored as f32 nothing is lost: see simd/number.h. */
+/* Stored as f32 nothing is lost: see simd/stored.h. */
 static inline TARGET vector v_rounded(vector v)
 {
     return v;

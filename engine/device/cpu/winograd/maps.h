@@ -12,7 +12,7 @@
  * and of the results, mostly for nothing.
  */
 
-#include "engine/device/cpu/simd/number.h"
+#include "engine/device/cpu/simd/stored.h"
 #include "engine/device/cpu/winograd/sizes.h"
 
 #define INLINE static inline TARGET __attribute__((always_inline))

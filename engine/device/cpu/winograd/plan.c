@@ -2,8 +2,9 @@
 #include "engine/device/cpu/winograd/plan.h"
 
 #include <pthread.h>
-#include <stdint.h>
 #include <unistd.h>
+
+#include "engine/device/cpu/core/number.h"
 
 #define PAD          16                /* floats between matrices, against strides of 4 KB */
 #define STREAM_BYTES ((size_t)4 << 20) /* as for BatchNorm: results that no cache holds */
@@ -98,9 +99,8 @@ void winograd_plan_make(struct winograd_plan *p, const struct conv_shape *s, boo
                              .turned = gradient,
                              .add = !gradient && s->add,
                              .relu = !gradient && s->relu};
-    job->stream = (size_t)s->rows * job->out * job->out_h * job->out_w *
-                      (s->bf16 ? sizeof(uint16_t) : sizeof(float)) >=
-                  STREAM_BYTES;
+    job->stream =
+        (size_t)s->rows * job->out * job->out_h * job->out_w * number_size(s->bf16) >= STREAM_BYTES;
     const int pair = p->kernels->lanes * p->kernels->vectors;
     p->in_blocks = job->in / p->kernels->lanes;
     p->pairs = (job->out + pair - 1) / pair;

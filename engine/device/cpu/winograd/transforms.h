@@ -2,7 +2,7 @@
 
 /*
  * The loops of winograd/kernels.h over values, for blocks of one vector and values of the type of
- * simd/number.h. Included by a file that has chosen its instruction set and the name of the table,
+ * simd/stored.h. Included by a file that has chosen its instruction set and the name of the table,
  * WINOGRAD_TRANSFORMS.
  */
 

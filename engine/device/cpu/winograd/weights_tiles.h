@@ -2,7 +2,7 @@
 
 /*
  * V and D of winograd/weights.h for a block that is one vector, from values of the type of
- * simd/number.h. Included like simd/blocked.h; WINOGRAD_TRANSFORMS is the name of the table.
+ * simd/stored.h. Included like simd/blocked.h; WINOGRAD_TRANSFORMS is the name of the table.
  *
  * A tile of 3 outputs has a window of 5 values and interpolates at 0, 1, -1, 2 and infinity, the
  * points of a tile of 4 without -2. Where the product of the differences between a point and the
@@ -10,7 +10,7 @@
  * divided by N(4) in the end.
  */
 
-#include "engine/device/cpu/simd/number.h"
+#include "engine/device/cpu/simd/stored.h"
 
 /* How many tiles ahead memory is asked for what the transforms read. */
 #define AHEAD 16

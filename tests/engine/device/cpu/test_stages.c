@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <stdlib.h>
 
 #include "tests/reference/conformance.h"
 #include "tests/suites.h"
@@ -17,6 +18,23 @@ START_TEST(own_kernels_do_too)
 {
     const struct trial_device device = trial_cpu_by_own_kernels(2);
     conform_stages(&device, _i);
+}
+END_TEST
+
+/* In bf16 all numbers are rounded as in the whole network. */
+static struct trial_device bf16(struct trial_device device)
+{
+    ck_assert_int_eq(setenv("DPARTUI_EMULATE_BF16", "1", 1), 0);
+    device.options.type = TYPE_BF16;
+    return device;
+}
+
+START_TEST(stages_in_bf16_equal_the_whole)
+{
+    const struct trial_device device = bf16(trial_cpu_by_layers(2)),
+                              own = bf16(trial_cpu_by_own_kernels(2));
+    conform_stages(&device, _i);
+    conform_stages(&own, _i);
 }
 END_TEST
 
@@ -42,6 +60,13 @@ START_TEST(stages_of_models_equal_the_whole)
 }
 END_TEST
 
+START_TEST(stages_of_models_in_bf16_equal_the_whole)
+{
+    const struct trial_device device = bf16(trial_cpu_by_own_kernels(2));
+    conform_model_stages(&device, "resnet18", (struct net_shape){1, 5, 5});
+}
+END_TEST
+
 START_TEST(evaluation_by_stages_is_one)
 {
     const struct trial_device device = trial_cpu_by_layers(1);
@@ -57,8 +82,10 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, stages_of_small_networks_equal_the_whole, 0, conformance_nets);
     tcase_add_loop_test(tc, own_kernels_do_too, 0, conformance_nets);
+    tcase_add_loop_test(tc, stages_in_bf16_equal_the_whole, 0, conformance_nets);
     tcase_add_loop_test(tc, gradients_are_slopes_through_the_cuts, 0, conformance_nets);
     tcase_add_loop_test(tc, stages_of_models_equal_the_whole, 0, MODELS);
+    tcase_add_test(tc, stages_of_models_in_bf16_equal_the_whole);
     tcase_add_test(tc, evaluation_by_stages_is_one);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);

@@ -216,7 +216,9 @@ START_TEST(cpu_devices_take_the_type_of_gpus)
     const struct backend *cpu = backend_find(DEVICE_CPU, &why);
     const bool follows = cpu->computes_in(TYPE_BF16, NULL);
     ck_assert(follows || !_i);
-    ck_assert_msg(run_on("cuda:0,cpu:0", "dtype=bf16", 0), "%s", rec.err.text);
+    char *normalised = format("dtype=bf16 model=%s/normalised.conf", folder);
+    ck_assert_msg(run_on("cuda:0,cpu:0", normalised, 0), "%s", rec.err.text);
+    free(normalised);
     const json_t *types = json_object_get(recorder_event(&rec, "run", 0), "types");
     ck_assert_str_eq(json_string_value(json_array_get(types, 0)), "bf16");
     ck_assert_str_eq(json_string_value(json_array_get(types, 1)), follows ? "bf16" : "f32");

@@ -10,6 +10,7 @@
 #include "engine/device/bf16.h"
 #include "engine/device/cpu/autotune/algorithms.h"
 #include "engine/device/cpu/core/device.h"
+#include "engine/device/cpu/core/number.h"
 #include "tests/reference/conformance.h"
 #include "tests/suites.h"
 
@@ -110,8 +111,8 @@ static void trial_conv_make(struct trial_conv *t, const struct conv_kernel *kern
     for (int block = 0; block < s.in / kernel->block; block++) {
         const size_t start = (size_t)block * pixels * (size_t)kernel->block;
         const struct norm_forward args = {.slab = {(size_t)s.rows, pixels, (size_t)s.in * pixels},
-                                          .x = kernels_at(norm, t->x, start),
-                                          .y = kernels_at(norm, t->normed, start),
+                                          .x = number_at(t->x, start, norm->bf16),
+                                          .y = number_at(t->normed, start, norm->bf16),
                                           .scale = t->scale + block * kernel->block,
                                           .shift = t->shift + block * kernel->block,
                                           .relu = true};

@@ -15,13 +15,15 @@
 
 #ifdef NUMBER_BF16
 typedef uint16_t number;
+#define NUMBER_IS_BF16 true
 #else
 typedef float number;
+#define NUMBER_IS_BF16 false
 #endif
 
 #define NUMBER_LINE ((ptrdiff_t)(64 / sizeof(number))) /* of a cache line */
 
-static inline float number_value(number n)
+static inline float stored_value(number n)
 {
 #ifdef NUMBER_BF16
     return bf16_widen(n);
@@ -30,7 +32,7 @@ static inline float number_value(number n)
 #endif
 }
 
-static inline number number_of(float value)
+static inline number stored_of(float value)
 {
 #ifdef NUMBER_BF16
     return bf16_round(value);
