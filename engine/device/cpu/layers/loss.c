@@ -10,8 +10,8 @@
 /* Softmax and cross-entropy over the logits, and their gradient. */
 struct loss {
     const struct buffer *logits, *gradient, *losses; /* losses: a double per row */
-    const struct buffer *wide; /* of bf16: logits and gradients of f32, on their way; else NULL */
-    int rows, classes, row;    /* row: numbers from row to row */
+    const struct buffer *x, *dx; /* the same in f32: themselves, or copies of bf16 */
+    int rows, classes, row;      /* row: numbers from row to row */
     double smoothing;
 };
 
@@ -55,17 +55,12 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
     if (!batch_check_labels(batch, plan->replica->base.net, err))
         return false;
     const size_t count = (size_t)l->rows * l->row;
-    const float *logits = l->logits->data;
-    float *gradients = l->gradient ? l->gradient->data : NULL;
-    if (l->wide) {
-        logits = l->wide->data;
-        gradients = l->gradient ? (float *)l->wide->data + count : NULL;
-        numbers_widen(l->logits->data, l->wide->data, count);
-    }
+    if (plan->bf16)
+        numbers_widen(l->logits->data, l->x->data, count);
 #pragma omp parallel for schedule(static) reduction(+ : correct) if (l->rows >= 256)
     for (int n = 0; n < l->rows; n++) {
-        const float *x = logits + (size_t)n * l->row;
-        float *gradient = gradients ? gradients + (size_t)n * l->row : NULL;
+        const float *x = (const float *)l->x->data + (size_t)n * l->row;
+        float *gradient = l->dx ? (float *)l->dx->data + (size_t)n * l->row : NULL;
         int label = labels[batch->index[n]];
         losses[n] = loss_of_row(x, l->classes, label, l->smoothing, scale, gradient);
         int guess = loss_guess(x, l->classes);
@@ -75,12 +70,25 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
         for (int k = l->classes; gradient && k < l->row; k++)
             gradient[k] = 0;
     }
-    if (l->wide && gradients)
-        numbers_narrow(gradients, l->gradient->data, count);
+    if (plan->bf16 && l->dx)
+        numbers_narrow(l->dx->data, l->gradient->data, count);
     plan->core.result = (struct batch_result){.correct = correct, .predicted = predicted};
     for (int n = 0; n < l->rows; n++) /* in order, so that the sum does not depend on the team */
         plan->core.result.loss_sum += losses[n];
     return true;
+}
+
+/* What the loss is computed with. */
+static bool make_copies(struct builder *b, struct loss *l, struct error *err)
+{
+    const size_t bytes = (size_t)l->rows * l->row * sizeof(float);
+    l->x = l->logits;
+    if (!b->plan->bf16)
+        return true;
+    l->x = build_scratch(b, bytes, err);
+    if (l->x && b->training)
+        l->dx = build_scratch(b, bytes, err);
+    return l->x && (l->dx || !b->training);
 }
 
 bool build_loss(struct builder *b, struct error *err)
@@ -96,8 +104,10 @@ bool build_loss(struct builder *b, struct error *err)
     l->logits = b->core->logits = build_value(b, b->graph->output, err);
     b->core->logits_row = value_row(logits);
     l->losses = l->logits ? build_scratch(b, (size_t)b->rows * sizeof(double), err) : NULL;
-    if (b->plan->bf16 &&
-        !(l->wide = build_scratch(b, 2 * (size_t)l->rows * l->row * sizeof(float), err)))
+    if (!l->losses || !make_copies(b, l, err) ||
+        !build_loss_step(b, run_loss, l, &l->gradient, err))
         return false;
-    return l->losses && build_loss_step(b, run_loss, l, &l->gradient, err);
+    if (!b->plan->bf16)
+        l->dx = l->gradient;
+    return true;
 }
