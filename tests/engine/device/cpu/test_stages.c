@@ -82,7 +82,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, stages_of_small_networks_equal_the_whole, 0, conformance_nets);
     tcase_add_loop_test(tc, own_kernels_do_too, 0, conformance_nets);
-    tcase_add_loop_test(tc, stages_in_bf16_equal_the_whole, 0, conformance_nets);
+    add_many(tc, stages_in_bf16_equal_the_whole, conformance_nets);
     tcase_add_loop_test(tc, gradients_are_slopes_through_the_cuts, 0, conformance_nets);
     tcase_add_loop_test(tc, stages_of_models_equal_the_whole, 0, MODELS);
     tcase_add_test(tc, stages_of_models_in_bf16_equal_the_whole);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "engine/device/cuda/kernels/activation_math.h"
 #include "engine/device/bf16.h"
+#include "engine/device/cuda/kernels/activation_math.h"
 #include "engine/device/cuda/kernels/dropout_math.h"
 #include "engine/device/cuda/kernels/input_math.h"
 #include "engine/device/cuda/kernels/norm_math.h"
