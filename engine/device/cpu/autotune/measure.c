@@ -41,9 +41,7 @@ struct bench {
 static void place(struct bench *b)
 {
     const struct conv_shape *s = b->shape;
-    /* Where the library lacks bf16 it reads and writes f32. */
-    const size_t number = number_size(s->bf16 && b->device->library_bf16);
-    const size_t in = (size_t)s->in, out = (size_t)s->out;
+    const size_t number = number_size(s->bf16), in = (size_t)s->in, out = (size_t)s->out;
     b->in = 0;
     b->out = memory_round((size_t)s->rows * in * s->in_h * s->in_w * number);
     b->weights = b->out + memory_round((size_t)s->rows * out * s->out_h * s->out_w * number);

@@ -76,7 +76,7 @@ int cpu_cores(void)
     return cores > 0 ? cores : 1;
 }
 
-/* With AVX-512 alone the library has it, too, but more slowly than f32. */
+/* Tests ask for it on any processor. */
 static bool has_bf16(void)
 {
     const char *emulate = getenv("DPARTUI_EMULATE_BF16");

@@ -7,9 +7,9 @@
 /*
  * A library primitive with its arguments. Where the primitive wants another layout than the one
  * stored, a reorder before or after it goes through scratch memory; callers need not care. Where
- * the library lacks bf16, on processors without AVX-512, it computes in f32, and values are
- * converted before and after. The arrays hold what the widest primitive (a convolution with bias
- * and scratchpad) needs.
+ * the library does not compute in bf16 (library_bf16 of the device), it computes in f32, and values
+ * are converted before and after. The arrays hold what the widest primitive (a convolution with
+ * bias and scratchpad) needs.
  */
 
 struct stage {

@@ -73,8 +73,7 @@ static bool run_mask(struct plan *plan, void *layer, struct error *err)
     return true;
 }
 
-static inline __attribute__((always_inline)) double bias_sum(const struct linear *l, const void *dy,
-                                                             int o, int rows, const bool bf16)
+INLINE double bias_sum(const struct linear *l, const void *dy, int o, int rows, const bool bf16)
 {
     double sum = 0;
     for (int n = 0; n < rows; n++)

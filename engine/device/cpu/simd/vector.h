@@ -57,12 +57,6 @@ static inline TARGET vector v_all(float value)
     return MM(set1_ps)(value);
 }
 
-/* Stored as f32 nothing is lost: see simd/stored.h. */
-static inline TARGET vector v_rounded(vector v)
-{
-    return v;
-}
-
 /* The bf16 of each lane in the lower half of a word: bf16_round of engine/device/bf16.h. */
 static inline TARGET v_words v_round_words(vector v)
 {

@@ -7,6 +7,7 @@
 
 #include "tests/reference/conformance.h"
 #include "tests/suites.h"
+#include "tests/support.h"
 
 /*
  * The CPU backend with values of bf16 against the reference in double precision, by as much as
@@ -126,15 +127,6 @@ START_TEST(small_networks_stay_in_f32)
     trial_free(&trial);
 }
 END_TEST
-
-static bool processor_has_bf16(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512bf16");
-#else
-    return false;
-#endif
-}
 
 START_TEST(processors_without_it_refuse)
 {

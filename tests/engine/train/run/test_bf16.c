@@ -126,15 +126,6 @@ START_TEST(record_tells_the_type)
 }
 END_TEST
 
-static bool processor_has_bf16(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512bf16");
-#else
-    return false;
-#endif
-}
-
 START_TEST(processors_without_it_refuse)
 {
     struct recorder rec;
