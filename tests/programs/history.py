@@ -268,6 +268,7 @@ class Runs(Case):
         self.good("engine", "start")
         self.assertEqual(self.good_json("runs")[0]["status"], "interrupted")
         self.assertEqual(self.numbers("--status", "interrupted"), [1])
+        self.assertIn("run 1 was interrupted: the engine ", self.bad(1, "follow", "1"))
         # Pictures and other programs that watch do not take it away from the workbench.
         self.good("screen")
         self.assertIsNone(self.told_interrupted())

@@ -101,8 +101,7 @@ bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
     return is_point || !is_step;
 }
 
-void queue_keep_end(struct queue *queue, struct record *record, const char *status,
-                    const char *error)
+static json_t *end_event(const struct record *record, const char *status, const char *error)
 {
     json_t *event =
         json_pack("{s:s, s:I, s:s, s:I, s:I}", "event", "end", "run", (json_int_t)record->number,
@@ -110,6 +109,13 @@ void queue_keep_end(struct queue *queue, struct record *record, const char *stat
                   (json_int_t)(record->has_progress ? record->progress.step : 0));
     if (event && error)
         json_object_set_new(event, "error", json_any_text(error));
+    return event;
+}
+
+void queue_keep_end(struct queue *queue, struct record *record, const char *status,
+                    const char *error)
+{
+    json_t *event = end_event(record, status, error);
     /* Memory may have run out for the event; the run has ended all the same. */
     if (event)
         queue_keep_event(queue, record, event);
@@ -118,4 +124,18 @@ void queue_keep_end(struct queue *queue, struct record *record, const char *stat
         record->status = RUN_FAILED;
     }
     json_decref(event);
+}
+
+bool queue_add_lost_end(struct record *record)
+{
+    const struct kept_event *newest = event_buffer_newest_mark(&record->events);
+    if (newest && newest->mark.name && strcmp(newest->mark.name, "end") == 0)
+        return true;
+    json_t *event = end_event(record, record_status_name(record), record->error);
+    char *text = event ? json_to_text(event, JSON_LINE) : NULL;
+    const struct event_mark mark = event_mark_of(event);
+    bool ok = text && event_buffer_add(&record->events, text, &mark);
+    free(text);
+    json_decref(event);
+    return ok;
 }

@@ -62,10 +62,12 @@ bool queue_load(struct queue *queue, struct record *record, struct error *err)
     pthread_mutex_lock(&queue->lock);
     record->readers--;
     bool deleted = record->deleted;
-    if (ok && !deleted && record->away && queue_has_ended(record))
+    if (ok && !deleted && record->away && queue_has_ended(record)) {
         record_load(record, &past);
-    else if (ok)
+        ok = queue_add_lost_end(record) || error_memory(err, "run");
+    } else if (ok) {
         record_past_free(&past);
+    }
     if (deleted && record->readers == 0 && record != queue->current)
         record_free(record);
     return ok && (!deleted || error_set(err, ERROR_FAILED, "run %ld is gone: try again", number));

@@ -168,3 +168,10 @@ const struct kept_event *event_buffer_mark(const struct event_buffer *buffer, si
 {
     return index < buffer->marks.count ? ring_at(&buffer->marks, index) : NULL;
 }
+
+const struct kept_event *event_buffer_newest_mark(const struct event_buffer *buffer)
+{
+    return buffer->marks.count  ? ring_at(&buffer->marks, buffer->marks.count - 1)
+           : buffer->first.text ? &buffer->first
+                                : NULL;
+}
