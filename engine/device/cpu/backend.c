@@ -42,14 +42,6 @@ static bool check_team(const struct device *device, struct error *err)
                      team, plural(team), device->threads);
 }
 
-/* Only where it is asked for: with the library's primitives for bf16 logits were wrong on an
- * emulated processor, and no real one has been tried. */
-static bool library_has_bf16(void)
-{
-    const char *asked = getenv("DPARTUI_ONEDNN_BF16");
-    return asked && strcmp(asked, "1") == 0 && library_uses(dnnl_cpu_isa_avx512_core);
-}
-
 static bool check_type(enum number_type type, struct error *err)
 {
     const char *why = "";
@@ -112,7 +104,7 @@ static bool cpu_open(const struct device_options *options, struct device **out, 
     device->deterministic = options->deterministic;
     device->block = choose_block();
     device->bf16 = options->type == TYPE_BF16;
-    device->library_bf16 = library_has_bf16();
+    device->library_bf16 = library_uses(dnnl_cpu_isa_avx512_core);
     omp_set_dynamic(0);
     omp_set_num_threads(device->threads);
     if (!check_type(options->type, err) || !check_team(device, err) || !pin_team(options, err) ||
