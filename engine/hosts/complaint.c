@@ -88,6 +88,11 @@ bool complaint_names_host(const struct complaint *complaint)
     return complaint->weight == TELLS_HOST || *complaint->peer;
 }
 
+bool complaint_is_crash(const struct complaint *complaint)
+{
+    return complaint->weight == TELLS_HOST && strstr(complaint->text, "Segmentation fault");
+}
+
 bool complaint_say(const struct complaint *complaint, enum error_kind kind, struct error *err)
 {
     const enum error_kind own = strstr(complaint->text, "exited on signal") ? ERROR_LOST : kind;

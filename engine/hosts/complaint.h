@@ -19,6 +19,9 @@ void complaint_take(struct complaint *complaint, const struct host_list *hosts, 
 /* Is it known whose fault it was? */
 bool complaint_names_host(const struct complaint *complaint);
 
+/* Has a process crashed? */
+bool complaint_is_crash(const struct complaint *complaint);
+
 /* Sets *err, of this kind, where there is anything; returns false. A host that was lost is always
  * ERROR_LOST. */
 bool complaint_say(const struct complaint *complaint, enum error_kind kind, struct error *err);

@@ -33,6 +33,11 @@ static const double END_S = 10;
  */
 static const double POLITE_S = 3, LOST_S = 0.5;
 
+/* Starts of a launcher one of whose processes crashes before the run begins, as Open MPI 4.1 does
+ * within MPI_Init where srun starts it on busy hosts, once in some 200 times: a peer that is ahead
+ * sends what nobody has registered for yet. */
+enum { MOST_STARTS = 3 };
+
 /* For a launcher to say what has failed: once it is asked to end, and while it ends by itself. */
 static const double ASKED_S = 1, ENDS_S = 2;
 
@@ -54,6 +59,8 @@ struct conversation {
     bool said_end; /* it has said how it ended: */
     struct error end;
     struct complaint complaint;
+    int starts;
+    struct complaint crash; /* of the start before */
 };
 
 /* What finds the same files on all hosts, and the settings of NCCL, but not which host it is on. */
@@ -102,12 +109,27 @@ static bool say_what_to_do(struct conversation *c, long run_number, struct error
     return true;
 }
 
+static void warn_of_crash(const struct conversation *c)
+{
+    char text[640];
+    snprintf(text, sizeof text, "the launcher was started again, as a process crashed at first: %s",
+             c->crash.text);
+    json_t *event = json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text));
+    if (event)
+        c->sink->event(c->sink->context, event);
+    json_decref(event);
+}
+
 static void take_event(struct conversation *c, json_t *event)
 {
-    const bool lost = strcmp(member_string(event, "event"), "end") == 0 &&
-                      strcmp(member_string(event, "status"), "interrupted") == 0;
-    if (c->sink->event && !lost)
-        c->sink->event(c->sink->context, event);
+    const char *name = member_string(event, "event");
+    const bool lost =
+        strcmp(name, "end") == 0 && strcmp(member_string(event, "status"), "interrupted") == 0;
+    if (!c->sink->event || lost)
+        return;
+    c->sink->event(c->sink->context, event);
+    if (strcmp(name, "run") == 0 && c->starts > 1)
+        warn_of_crash(c);
 }
 
 static void take_progress(struct conversation *c, const json_t *object)
@@ -287,18 +309,12 @@ static bool start(struct conversation *c, struct error *err)
     return ok;
 }
 
-bool hosts_train(const struct spec *spec, long run_number, const struct run_keep *keep,
-                 struct run_control *control, const struct run_sink *sink, struct error *err)
+/* From its start to its end. */
+static bool launch(struct conversation *c, long run_number, struct error *err)
 {
-    struct conversation *c = calloc(1, sizeof *c);
-    if (!c)
-        return error_memory(err, "the run");
-    *c = (struct conversation){.spec = spec, .keep = keep, .control = control, .sink = sink};
-    if (!spec_hosts(spec, &c->hosts, err) || !start(c, err)) {
-        free(c);
+    if (!start(c, err))
         return false;
-    }
-    bool ok = say_what_to_do(c, run_number, err) && converse(c, err);
+    const bool ok = say_what_to_do(c, run_number, err) && converse(c, err);
     const bool lost = !ok && err->kind == ERROR_LOST;
     const double end = clock_seconds() + (lost ? 0 : END_S);
     while (c->said_end && !launcher_has_ended(&c->launcher) && clock_seconds() < end)
@@ -306,6 +322,30 @@ bool hosts_train(const struct spec *spec, long run_number, const struct run_keep
     launcher_end(&c->launcher, lost ? LOST_S : POLITE_S);
     lines_free(&c->output);
     lines_free(&c->errors);
+    return ok;
+}
+
+bool hosts_train(const struct spec *spec, long run_number, const struct run_keep *keep,
+                 struct run_control *control, const struct run_sink *sink, struct error *err)
+{
+    struct complaint crash = {0};
+    bool ok = false, again = true;
+    struct conversation *c = calloc(1, sizeof *c);
+    if (!c)
+        return error_memory(err, "the run");
+    for (int starts = 1; !ok && again; starts++) {
+        *c = (struct conversation){.spec = spec,
+                                   .keep = keep,
+                                   .control = control,
+                                   .sink = sink,
+                                   .starts = starts,
+                                   .crash = crash};
+        *err = (struct error)ERROR_INIT;
+        ok = spec_hosts(spec, &c->hosts, err) && launch(c, run_number, err);
+        crash = c->complaint;
+        again = c->heard == 0 && complaint_is_crash(&crash) && starts < MOST_STARTS &&
+                run_control_stop_asked(control) == RUN_STOP_NONE;
+    }
     free(c);
     return ok;
 }
