@@ -70,8 +70,11 @@ START_TEST(marks_are_bounded_too)
 {
     struct event_buffer buffer;
     event_buffer_init(&buffer, 1, 10);
-    for (int i = 0; i < 100; i++)
+    ck_assert_ptr_null(event_buffer_newest_mark(&buffer));
+    for (int i = 0; i < 100; i++) {
         add(&buffer, i, false);
+        ck_assert_int_eq((int)event_buffer_newest_mark(&buffer)->number, i);
+    }
     ck_assert_int_eq(found(&buffer, 0, true), 0);
     ck_assert_int_eq(found(&buffer, 1, true), 90);
     ck_assert_int_eq((int)event_buffer_mark(&buffer, 0)->number, 90);
