@@ -72,6 +72,8 @@ void complaint_take(struct complaint *complaint, const struct host_list *hosts, 
     const int weight = weight_of(line);
     const size_t length = strlen(complaint->text);
     complaint->begins = false;
+    if (!*complaint->crash && strstr(line, "Segmentation fault"))
+        snprintf(complaint->crash, sizeof complaint->crash, "%s", line);
     if (take_peer(complaint, hosts, line))
         return;
     if (weight > complaint->weight) {
@@ -86,11 +88,6 @@ void complaint_take(struct complaint *complaint, const struct host_list *hosts, 
 bool complaint_names_host(const struct complaint *complaint)
 {
     return complaint->weight == TELLS_HOST || *complaint->peer;
-}
-
-bool complaint_is_crash(const struct complaint *complaint)
-{
-    return complaint->weight == TELLS_HOST && strstr(complaint->text, "Segmentation fault");
 }
 
 bool complaint_say(const struct complaint *complaint, enum error_kind kind, struct error *err)

@@ -8,8 +8,9 @@
 
 /* What a launcher, and the processes that it has started, write to standard error: why it ended. */
 struct complaint {
-    char text[512]; /* of that which tells most; "": there is nothing */
-    char peer[512]; /* a host that a process has lost, which then was ended, too; "": none */
+    char text[512];  /* of that which tells most; "": there is nothing */
+    char peer[512];  /* a host that a process has lost, which then was ended, too; "": none */
+    char crash[512]; /* the first that reports a segmentation fault; "": none */
     int weight;
     bool begins, continues; /* the next line is a paragraph's first, or belongs to the text */
 };
@@ -18,9 +19,6 @@ void complaint_take(struct complaint *complaint, const struct host_list *hosts, 
 
 /* Is it known whose fault it was? */
 bool complaint_names_host(const struct complaint *complaint);
-
-/* Has a process crashed? */
-bool complaint_is_crash(const struct complaint *complaint);
 
 /* Sets *err, of this kind, where there is anything; returns false. A host that was lost is always
  * ERROR_LOST. */

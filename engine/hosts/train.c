@@ -33,9 +33,9 @@ static const double END_S = 10;
  */
 static const double POLITE_S = 3, LOST_S = 0.5;
 
-/* Starts of a launcher one of whose processes crashes before the run begins, as Open MPI 4.1 does
- * within MPI_Init where srun starts it on busy hosts, once in some 200 times: a peer that is ahead
- * sends what nobody has registered for yet. */
+/* How often a launcher is started where one of its processes crashes before the run begins. Open
+ * MPI 4.1 does so within MPI_Init, in about one of 200 starts by srun on busy hosts: a peer that is
+ * ahead sends a message for which nothing is registered yet. */
 enum { MOST_STARTS = 3 };
 
 /* For a launcher to say what has failed: once it is asked to end, and while it ends by itself. */
@@ -59,8 +59,7 @@ struct conversation {
     bool said_end; /* it has said how it ended: */
     struct error end;
     struct complaint complaint;
-    int starts;
-    struct complaint crash; /* of the start before */
+    struct complaint before; /* of a start before this one, in which a process crashed */
 };
 
 /* What finds the same files on all hosts, and the settings of NCCL, but not which host it is on. */
@@ -112,8 +111,8 @@ static bool say_what_to_do(struct conversation *c, long run_number, struct error
 static void warn_of_crash(const struct conversation *c)
 {
     char text[640];
-    snprintf(text, sizeof text, "the launcher was started again, as a process crashed at first: %s",
-             c->crash.text);
+    snprintf(text, sizeof text, "the launcher was started again after a process had crashed: %s",
+             c->before.crash);
     json_t *event = json_pack("{s:s, s:o}", "event", "warning", "text", json_any_text(text));
     if (event)
         c->sink->event(c->sink->context, event);
@@ -128,7 +127,7 @@ static void take_event(struct conversation *c, json_t *event)
     if (!c->sink->event || lost)
         return;
     c->sink->event(c->sink->context, event);
-    if (strcmp(name, "run") == 0 && c->starts > 1)
+    if (strcmp(name, "run") == 0 && *c->before.crash)
         warn_of_crash(c);
 }
 
@@ -193,13 +192,13 @@ static bool hear(struct conversation *c)
     return open;
 }
 
-/* What viewers have asked for since. */
+/* What viewers have asked for since; changes only once the first process can hear of them. */
 static void pass_on(struct conversation *c)
 {
     const int stop = (int)run_control_stop_asked(c->control);
     const bool paused = atomic_load(&c->control->paused);
-    const double lr = atomic_exchange(&c->control->lr, 0);
-    long epochs = atomic_load(&c->control->epochs);
+    const double lr = c->heard > 0 ? atomic_exchange(&c->control->lr, 0) : 0;
+    long epochs = c->heard > 0 ? atomic_load(&c->control->epochs) : 0;
     while (epochs > 0 && !atomic_compare_exchange_weak(&c->control->epochs, &epochs, 0))
         ;
     if (epochs > 0)
@@ -328,24 +327,19 @@ static bool launch(struct conversation *c, long run_number, struct error *err)
 bool hosts_train(const struct spec *spec, long run_number, const struct run_keep *keep,
                  struct run_control *control, const struct run_sink *sink, struct error *err)
 {
-    struct complaint crash = {0};
-    bool ok = false, again = true;
     struct conversation *c = calloc(1, sizeof *c);
+    int crashes = 0;
+    bool ok;
     if (!c)
         return error_memory(err, "the run");
-    for (int starts = 1; !ok && again; starts++) {
-        *c = (struct conversation){.spec = spec,
-                                   .keep = keep,
-                                   .control = control,
-                                   .sink = sink,
-                                   .starts = starts,
-                                   .crash = crash};
+    do {
+        *c = (struct conversation){
+            .spec = spec, .keep = keep, .control = control, .sink = sink, .before = c->complaint};
         *err = (struct error)ERROR_INIT;
         ok = spec_hosts(spec, &c->hosts, err) && launch(c, run_number, err);
-        crash = c->complaint;
-        again = c->heard == 0 && complaint_is_crash(&crash) && starts < MOST_STARTS &&
-                run_control_stop_asked(control) == RUN_STOP_NONE;
-    }
+    } while (!ok && c->heard == 0 && *c->complaint.crash && ++crashes < MOST_STARTS);
+    if (crashes == MOST_STARTS)
+        error_prefix(err, "started %d times", crashes);
     free(c);
     return ok;
 }

@@ -268,7 +268,6 @@ class Runs(Case):
         self.good("engine", "start")
         self.assertEqual(self.good_json("runs")[0]["status"], "interrupted")
         self.assertEqual(self.numbers("--status", "interrupted"), [1])
-        self.assertIn("run 1 was interrupted: the engine ", self.bad(1, "follow", "1"))
         # Pictures and other programs that watch do not take it away from the workbench.
         self.good("screen")
         self.assertIsNone(self.told_interrupted())
@@ -277,6 +276,21 @@ class Runs(Case):
         self.good("engine", "stop")
         self.good("engine", "start")
         self.assertIsNone(self.told_interrupted(interrupted=True))
+
+    def test_runs_that_a_crash_has_ended_are_followed_to_their_end(self):
+        for _ in range(2):
+            self.train("--epochs", "1000000", "--detach")
+        self.wait_for("points in the store", lambda: self.query(
+            "SELECT count(*) FROM points WHERE run = 1") > [(2,)])
+        self.kill_engine()
+        self.good("engine", "start")
+        for _ in range(2):
+            self.assertIn("run 1 was interrupted: the engine ", self.bad(1, "follow", "1"))
+            self.assertIn("before the run began", self.bad(1, "follow", "2"))
+        done = self.run_program("follow", "1", "--json")
+        end = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual((end["event"], end["status"]), ("end", "interrupted"))
+        self.assertGreater(end["steps"], 0)
 
     def test_a_dying_engine_is_waited_for(self):
         self.good("train", "--detach", *DATA, "--epochs", "1000000", "--checkpoint-every", "0.01m")

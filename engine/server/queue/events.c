@@ -101,12 +101,20 @@ bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
     return is_point || !is_step;
 }
 
+/* As far as is known: of a run of the store the points alone are. */
+static long last_step(const struct record *record)
+{
+    const struct curve *curve = &record->curve;
+    return record->has_progress ? record->progress.step
+           : curve->count > 0   ? curve->points[curve->count - 1].step
+                                : 0;
+}
+
 static json_t *end_event(const struct record *record, const char *status, const char *error)
 {
-    json_t *event =
-        json_pack("{s:s, s:I, s:s, s:I, s:I}", "event", "end", "run", (json_int_t)record->number,
-                  "status", status, "epochs", (json_int_t)record->epochs_done, "steps",
-                  (json_int_t)(record->has_progress ? record->progress.step : 0));
+    json_t *event = json_pack(
+        "{s:s, s:I, s:s, s:I, s:I}", "event", "end", "run", (json_int_t)record->number, "status",
+        status, "epochs", (json_int_t)record->epochs_done, "steps", (json_int_t)last_step(record));
     if (event && error)
         json_object_set_new(event, "error", json_any_text(error));
     return event;
@@ -129,9 +137,10 @@ void queue_keep_end(struct queue *queue, struct record *record, const char *stat
 bool queue_add_lost_end(struct record *record)
 {
     const struct kept_event *newest = event_buffer_newest_mark(&record->events);
-    if (newest && newest->mark.name && strcmp(newest->mark.name, "end") == 0)
+    if (newest && strcmp(newest->mark.name, "end") == 0)
         return true;
-    json_t *event = end_event(record, record_status_name(record), record->error);
+    json_t *event =
+        end_event(record, record_status_name(record), *record->error ? record->error : NULL);
     char *text = event ? json_to_text(event, JSON_LINE) : NULL;
     const struct event_mark mark = event_mark_of(event);
     bool ok = text && event_buffer_add(&record->events, text, &mark);
