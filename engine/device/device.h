@@ -151,7 +151,7 @@ struct plan_time {
     int place;           /* in the network's order; of operations */
     const char *layer;   /* its name, the network's; "" where it has none */
     char kind[32];       /* "conv", "batchnorm + add + relu" */
-    char method[32];     /* how it is computed; "" where there is no choice */
+    char method[48];     /* how it is computed; "" where there is no choice */
     double flops, bytes; /* of one call; bytes of the values that it reads and writes, each once */
     long calls;
     double seconds;
