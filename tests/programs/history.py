@@ -280,8 +280,8 @@ class Runs(Case):
     def test_runs_that_a_crash_has_ended_are_followed_to_their_end(self):
         for _ in range(2):
             self.train("--epochs", "1000000", "--detach")
-        self.wait_for("points in the store", lambda: self.query(
-            "SELECT count(*) FROM points WHERE run = 1") > [(2,)])
+        self.wait_for("epochs in the store", lambda: self.query(
+            "SELECT count(*) FROM events WHERE run = 1 AND name = 'epoch'") > [(2,)])
         self.kill_engine()
         self.good("engine", "start")
         for _ in range(2):
@@ -290,7 +290,10 @@ class Runs(Case):
         done = self.run_program("follow", "1", "--json")
         end = json.loads(done.stdout.splitlines()[-1])
         self.assertEqual((end["event"], end["status"]), ("end", "interrupted"))
-        self.assertGreater(end["steps"], 0)
+        epoch = self.good_json("show", "1")["epochs"][-1]
+        self.assertGreater(epoch["step"], 0)
+        self.assertEqual(end["epochs"], epoch["epoch"])
+        self.assertGreaterEqual(end["steps"], epoch["step"])
 
     def test_a_dying_engine_is_waited_for(self):
         self.good("train", "--detach", *DATA, "--epochs", "1000000", "--checkpoint-every", "0.01m")

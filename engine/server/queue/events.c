@@ -101,13 +101,26 @@ bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
     return is_point || !is_step;
 }
 
-/* As far as is known: of a run of the store the points alone are. */
+/* That of an "epoch" event; of the others 0. */
+static long step_of(const struct kept_event *kept)
+{
+    json_t *event = kept->mark.epoch > 0 ? json_read(kept->text, kept->length, 0, NULL) : NULL;
+    const long step = (long)member_integer(event, "step");
+    json_decref(event);
+    return step;
+}
+
+/* As far as is known: of a run of the store that are its points and epochs. */
 static long last_step(const struct record *record)
 {
     const struct curve *curve = &record->curve;
-    return record->has_progress ? record->progress.step
-           : curve->count > 0   ? curve->points[curve->count - 1].step
-                                : 0;
+    const long of_points = curve->count > 0 ? curve->points[curve->count - 1].step : 0;
+    long step = 0;
+    if (record->has_progress)
+        return record->progress.step;
+    for (size_t i = record->events.marks.count; i > 0 && step == 0; i--)
+        step = step_of(event_buffer_mark(&record->events, i - 1));
+    return step > of_points ? step : of_points;
 }
 
 static json_t *end_event(const struct record *record, const char *status, const char *error)
