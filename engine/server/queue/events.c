@@ -101,26 +101,18 @@ bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
     return is_point || !is_step;
 }
 
-/* That of an "epoch" event; of the others 0. */
-static long step_of(const struct kept_event *kept)
-{
-    json_t *event = kept->mark.epoch > 0 ? json_read(kept->text, kept->length, 0, NULL) : NULL;
-    const long step = (long)member_integer(event, "step");
-    json_decref(event);
-    return step;
-}
-
 /* As far as is known: of a run of the store that are its points and epochs. */
 static long last_step(const struct record *record)
 {
     const struct curve *curve = &record->curve;
+    const struct kept_event *epoch = event_buffer_newest(&record->events, "epoch");
     const long of_points = curve->count > 0 ? curve->points[curve->count - 1].step : 0;
-    long step = 0;
     if (record->has_progress)
         return record->progress.step;
-    for (size_t i = record->events.marks.count; i > 0 && step == 0; i--)
-        step = step_of(event_buffer_mark(&record->events, i - 1));
-    return step > of_points ? step : of_points;
+    json_t *event = epoch ? json_read(epoch->text, epoch->length, 0, NULL) : NULL;
+    const long of_epochs = (long)member_integer(event, "step");
+    json_decref(event);
+    return of_epochs > of_points ? of_epochs : of_points;
 }
 
 static json_t *end_event(const struct record *record, const char *status, const char *error)
@@ -149,7 +141,7 @@ void queue_keep_end(struct queue *queue, struct record *record, const char *stat
 
 bool queue_add_lost_end(struct record *record)
 {
-    const struct kept_event *newest = event_buffer_newest_mark(&record->events);
+    const struct kept_event *newest = event_buffer_newest(&record->events, NULL);
     if (newest && strcmp(newest->mark.name, "end") == 0)
         return true;
     json_t *event =

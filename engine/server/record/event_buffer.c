@@ -169,9 +169,15 @@ const struct kept_event *event_buffer_mark(const struct event_buffer *buffer, si
     return index < buffer->marks.count ? ring_at(&buffer->marks, index) : NULL;
 }
 
-const struct kept_event *event_buffer_newest_mark(const struct event_buffer *buffer)
+static bool is_called(const struct kept_event *event, const char *name)
 {
-    return buffer->marks.count  ? ring_at(&buffer->marks, buffer->marks.count - 1)
-           : buffer->first.text ? &buffer->first
-                                : NULL;
+    return event->mark.name && (!name || strcmp(event->mark.name, name) == 0);
+}
+
+const struct kept_event *event_buffer_newest(const struct event_buffer *buffer, const char *name)
+{
+    for (size_t i = buffer->marks.count; i > 0; i--)
+        if (is_called(ring_at(&buffer->marks, i - 1), name))
+            return ring_at(&buffer->marks, i - 1);
+    return buffer->first.text && is_called(&buffer->first, name) ? &buffer->first : NULL;
 }

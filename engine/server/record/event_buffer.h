@@ -55,5 +55,5 @@ void event_buffer_drop_marks(struct event_buffer *buffer);
 /* Mark number `index` of the kept ones, oldest first; NULL past the newest. */
 const struct kept_event *event_buffer_mark(const struct event_buffer *buffer, size_t index);
 
-/* The newest mark, or event 0 where there is none since; NULL without any event. */
-const struct kept_event *event_buffer_newest_mark(const struct event_buffer *buffer);
+/* The newest mark with this name, or with any (NULL), event 0 among them; NULL: there is none. */
+const struct kept_event *event_buffer_newest(const struct event_buffer *buffer, const char *name);

@@ -129,14 +129,7 @@ json_t *record_points_json(const struct record *record)
 /* Of a run that was resumed there may be several; NULL: none, or memory ran out. */
 static json_t *newest_beginning(const struct record *record)
 {
-    const struct kept_event *kept = event_buffer_find(&record->events, 0, false);
-    for (size_t i = record->events.marks.count; i > 0; i--) {
-        const struct kept_event *marked = event_buffer_mark(&record->events, i - 1);
-        if (strcmp(marked->mark.name, "run") == 0) {
-            kept = marked;
-            break;
-        }
-    }
+    const struct kept_event *kept = event_buffer_newest(&record->events, "run");
     return kept ? parsed(kept) : NULL;
 }
 

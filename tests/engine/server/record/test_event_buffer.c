@@ -70,10 +70,10 @@ START_TEST(marks_are_bounded_too)
 {
     struct event_buffer buffer;
     event_buffer_init(&buffer, 1, 10);
-    ck_assert_ptr_null(event_buffer_newest_mark(&buffer));
+    ck_assert_ptr_null(event_buffer_newest(&buffer, NULL));
     for (int i = 0; i < 100; i++) {
         add(&buffer, i, false);
-        ck_assert_int_eq((int)event_buffer_newest_mark(&buffer)->number, i);
+        ck_assert_int_eq((int)event_buffer_newest(&buffer, NULL)->number, i);
     }
     ck_assert_int_eq(found(&buffer, 0, true), 0);
     ck_assert_int_eq(found(&buffer, 1, true), 90);
@@ -102,6 +102,10 @@ START_TEST(many_epochs_leave_an_even_curve)
     ck_assert_int_eq(found(&buffer, 1234, false), 1234);
     ck_assert_int_eq(found(&buffer, 2500, false), 2500);
     ck_assert_int_eq(found(&buffer, 5000, false), 5000);
+    ck_assert_int_eq((int)event_buffer_newest(&buffer, "epoch")->number, 5000);
+    ck_assert_int_eq((int)event_buffer_newest(&buffer, "retune")->number, 2500);
+    ck_assert_int_eq((int)event_buffer_newest(&buffer, "other")->number, 0);
+    ck_assert_ptr_null(event_buffer_newest(&buffer, "end"));
     size_t bytes = 1;
     for (size_t i = 1; i < buffer.marks.count; i++) {
         uint64_t before = event_buffer_mark(&buffer, i - 1)->number;
