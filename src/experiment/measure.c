@@ -2,6 +2,7 @@
 #include "experiment/measure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,21 @@ bool measure_read(struct measure *measure, const json_t *epochs, struct error *e
     return true;
 }
 
+static void read_type(struct measure *measure, const json_t *types)
+{
+    size_t index;
+    json_t *entry;
+    measure->type[0] = 0;
+    json_array_foreach(types, index, entry)
+    {
+        const char *type = json_string_value(entry);
+        if (index == 0 && type)
+            snprintf(measure->type, sizeof measure->type, "%s", type);
+        else if (!type || strcmp(type, measure->type) != 0)
+            measure->type[0] = 0;
+    }
+}
+
 void measure_read_devices(struct measure *measure, const json_t *run)
 {
     const json_t *memory = json_object_get(run, "memory");
@@ -108,6 +124,7 @@ void measure_read_devices(struct measure *measure, const json_t *run)
     if (measure->memory > 0 && bytes >= 0)
         measure->step_bytes = bytes;
     measure->gradient_bytes = sizeof(float) * member_positive(run, "params");
+    read_type(measure, json_object_get(run, "types"));
 }
 
 void measure_free(struct measure *measure)

@@ -36,6 +36,7 @@ struct measure {
     double memory;         /* bytes, of the device that needs most; 0: not known, nor is the next */
     double step_bytes;     /* that its devices tell each other in a step */
     double gradient_bytes; /* of the network; 0: not known */
+    char type[8]; /* "f32" ..., what all its devices compute in; empty: not known, or several */
 };
 
 /* Add an "epoch" event; one of the same number is replaced. False: memory ran out. */

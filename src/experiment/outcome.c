@@ -2,6 +2,7 @@
 #include "experiment/outcome.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static double ratio(double part, double whole)
@@ -61,6 +62,7 @@ static void take_devices(struct outcome *outcome, const struct measure *run)
 {
     if (run->gradient_bytes > 0)
         outcome->gradient_bytes = run->gradient_bytes;
+    snprintf(outcome->type, sizeof outcome->type, "%s", run->type);
     if (!(run->memory > 0))
         return;
     outcome->memory = fmax(outcome->memory, run->memory); /* of which one may be NAN */

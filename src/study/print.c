@@ -103,6 +103,19 @@ static void print_head(const struct study *study)
           plural(member_number(spec, "epochs")), study->repeats, plural(study->repeats));
 }
 
+/* Devices that cannot follow, or have nothing from it, compute in another type than was asked for.
+ */
+static void print_types(const struct study_table *table)
+{
+    for (int i = 0; i < table->count; i++) {
+        const struct study_variant *variant = table->rows[i].variant;
+        const char *asked = member_text(variant->spec, "dtype"), *got = table->rows[i].outcome.type;
+        if (*got && strcmp(asked, "-") != 0 && strcmp(asked, number_type_name(TYPE_DEFAULT)) != 0 &&
+            strcmp(asked, got) != 0)
+            print("%s: computed in %s, not in %s\n", variant->label, got, asked);
+    }
+}
+
 static void print_faults(const struct study *study)
 {
     for (int i = 0; i < study->entry_count; i++) {
@@ -164,6 +177,7 @@ static void print_foot(const struct study_table *table)
         print("to %g: seconds of training, evaluation excluded, until an epoch's %s accuracy "
               "reached it\n",
               table->study->target_acc, study_validated(table) ? "validation" : "test");
+    print_types(table);
     if (sentence_of_study(table, sentence, sizeof sentence)[0])
         print("\n%s.\n", sentence);
     print_noise(table);

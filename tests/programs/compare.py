@@ -265,6 +265,17 @@ class Compare(unittest.TestCase):
         self.assertRegex(listed, r"(?m)^ *1 .*batch +3 +1 +3/3 +0$")
         self.assertRegex(listed, r"(?m)^ *2 .*lr +2 +1 +2/2 +0$")
 
+    def test_types_that_devices_did_not_compute_in_are_told(self):
+        self.env["DPARTUI_EMULATE_BF16"] = "1"
+        text = "dtype bf16: computed in f32, not in bf16\n"
+        small = self.compare(*TINY, "--dtype", "f32,bf16").stdout
+        self.assertEqual(small.count(text), 1, small)
+        self.assertEqual(small.count("computed in"), 1, small)
+        large = self.compare("--model", "smallnet", "--data", "glyphs", "--train-rows", "64",
+                             "--test-rows", "64", "--batch", "64", "--epochs", "1", "--dtype",
+                             "f32,bf16").stdout
+        self.assertNotIn("computed in", large)
+
     def test_grids_have_each_combination(self):
         """A column for each setting, a row for each combination, and figures over the seeds."""
         done = self.compare(*TINY, "--optimizer", "sgd,adam", "--batch", "32,64", "--repeats", "2",
