@@ -31,7 +31,7 @@ struct outcome {
     double memory;            /* bytes, of the device that needs most in any run */
     double step_bytes;        /* that the devices tell each other in a step */
     double gradient_bytes;    /* of the network: what an all-reduce sums */
-    char type[8];             /* as in measure.h */
+    char type[8];             /* of the last run, as in measure.h */
     double network_share; /* of training: sums over hosts are under way; NAN: there is one host */
     double network_speed; /* bytes per second that each host sends meanwhile */
     /* Against a base: */

@@ -103,8 +103,7 @@ static void print_head(const struct study *study)
           plural(member_number(spec, "epochs")), study->repeats, plural(study->repeats));
 }
 
-/* Devices that cannot follow, or have nothing from it, compute in another type than was asked for.
- */
+/* Devices may compute in another type than was asked for: they lack it, or f32 is faster. */
 static void print_types(const struct study_table *table)
 {
     for (int i = 0; i < table->count; i++) {

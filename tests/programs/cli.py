@@ -472,6 +472,9 @@ class Fetching(Case):
 
 
 class Signals(Case):
+    def wait_said(self, child, text):
+        self.assertTrue(any(text in line for line in child.stderr), text)
+
     def follow(self, *arguments):
         """A run in a follower whose first epoch has been seen."""
         child = self.start("train", *arguments)
@@ -493,17 +496,17 @@ class Signals(Case):
 
     def test_interrupted_twice_it_ends_at_once(self):
         weights = self.path("twice.safetensors")
-        child = self.start("train", "--model", "smallnet", "--data", "glyphs", "--batch", "6000",
+        child = self.start("train", "--model", "smallnet", "--data", "glyphs", "--batch", "3000",
                            "--save", weights, "--epochs", "100")
         self.wait_for("the run", lambda: self.good_json("runs"))
         self.wait_status(1, "running")
         self.wait_for("training", lambda: self.good_json("show", "1")["params"])
         engine = self.good_json("engine", "status")["pid"]
         os.kill(engine, signal.SIGSTOP)  # it is to hear of both within one step
+        child.send_signal(signal.SIGINT)  # another line may say that the engine is stopped
+        self.wait_said(child, "after this step")
         child.send_signal(signal.SIGINT)
-        self.assertIn("after this step", child.stderr.readline())
-        child.send_signal(signal.SIGINT)
-        self.assertIn("at once", child.stderr.readline())
+        self.wait_said(child, "at once")
         os.kill(engine, signal.SIGCONT)
         self.finish(child, 1)
         self.assertFalse(os.path.exists(weights))
@@ -699,11 +702,14 @@ class Engine(Case):
     def test_when_another_has_its_place_it_ends_idle(self):
         self.good("engine", "start")
         first = self.pid()
-        former = 0
-        while self.pid() == first:  # which may be sooner to find that its socket is gone
-            former += 1
-            os.rename(self.path("dpartui"), self.path(f"former-{former}"))
+
+        def another_starts():
+            """False: the first one has noticed sooner that its socket is gone, and listens again."""
+            os.rename(self.path("dpartui"), tempfile.mkdtemp(dir=self.folder))
             self.good("engine", "start")
+            return self.pid() != first
+
+        self.wait_for("another engine", another_starts)
         self.wait_gone(first)
         self.assertTrue(self.good_json("engine", "status")["running"])
 
