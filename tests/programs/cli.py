@@ -473,6 +473,7 @@ class Fetching(Case):
 
 class Signals(Case):
     def wait_said(self, child, text):
+        """On standard error, after whatever else is said there."""
         self.assertTrue(any(text in line for line in child.stderr), text)
 
     def follow(self, *arguments):
@@ -503,7 +504,7 @@ class Signals(Case):
         self.wait_for("training", lambda: self.good_json("show", "1")["params"])
         engine = self.good_json("engine", "status")["pid"]
         os.kill(engine, signal.SIGSTOP)  # it is to hear of both within one step
-        child.send_signal(signal.SIGINT)  # another line may say that the engine is stopped
+        child.send_signal(signal.SIGINT)
         self.wait_said(child, "after this step")
         child.send_signal(signal.SIGINT)
         self.wait_said(child, "at once")
