@@ -102,6 +102,12 @@ class Terminal:
             if name == 'Esc':
                 self.settle(0.06)  # so that it is not taken for the start of an arrow key
 
+    def escape(self, text):
+        """Press Esc, and wait until `text` is gone: a key that came to the program together with
+        the Esc would be Alt and that key."""
+        self.keys('Esc')
+        self.wait(lambda: text not in self.screen.dump(), 'a screen without %r' % text)
+
     def hold(self, hold):
         """Stop the terminal, or start it again, as a program on it could."""
         other_end = fcntl.ioctl(self.fd, OPEN_OTHER_END, os.O_RDWR | os.O_NOCTTY)

@@ -168,7 +168,8 @@ class Pictures(unittest.TestCase):
         t.expect('epoch 5/10')
         view = t.screen.dump().splitlines()[:-2]  # the hint below may repeat the line in focus
         self.assertEqual('\n'.join(view).count('the recording ends here'), 1)
-        t.keys('Esc', 'q')
+        t.escape('dpartui  Log')
+        t.keys('q')
         self.assertEqual(t.exit_status(), 0)
 
     def test_the_key(self):
@@ -191,7 +192,8 @@ class Pictures(unittest.TestCase):
         t.expect('Write this screen to')
         t.keys(target, 'Enter')
         t.expect('is there already')
-        t.keys('Esc', 'P')
+        t.escape('is there already')
+        t.keys('P')
         t.expect('Write this screen to: dpartui')
         t.keys(self.path('picture.ans'), 'Enter')
         t.expect('the screen is in')

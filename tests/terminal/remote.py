@@ -127,7 +127,8 @@ class Line(RemoteCase):
         for key, title in ('R', 'Runs'), ('L', 'Log'), ('S', 'Settings'), ('?', 'Help'):
             t.keys(key)
             self.expect_first(t, title)
-        t.keys('Esc', 'D', 'q')
+        t.escape('Help')
+        t.keys('D', 'q')
         self.assertEqual(t.exit_status(), 0)
         self.assert_restored(t)
 
