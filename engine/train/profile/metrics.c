@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 
@@ -120,7 +119,10 @@ bool metrics_count_epoch(struct metrics *metrics, struct error *err)
         metrics->seconds = grown;
         metrics->capacity = capacity;
     }
-    metrics->seconds[metrics->count++] = metrics->epoch.seconds;
+    int at = metrics->count++;
+    for (; at > 1 && metrics->seconds[at - 1] > metrics->epoch.seconds; at--)
+        metrics->seconds[at] = metrics->seconds[at - 1];
+    metrics->seconds[at] = metrics->epoch.seconds;
     return true;
 }
 
@@ -162,24 +164,15 @@ double metrics_ratio(double numerator, double denominator)
     return denominator > 0 ? numerator / denominator : NAN;
 }
 
-static int compare_seconds(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct run_speed metrics_speed(const struct metrics *metrics, double rows)
 {
     struct run_speed speed = {NAN, metrics_ratio((double)metrics->rows, metrics->train_s)};
     int skip = metrics->count > 1, count = metrics->count - skip;
-    double *sorted = count > 0 ? malloc((size_t)count * sizeof *sorted) : NULL;
-    if (!sorted)
+    if (count < 1)
         return speed;
-    memcpy(sorted, metrics->seconds + skip, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_seconds);
     /* The two in the middle, which may be the same one. */
-    double less = sorted[(count - 1) / 2], more = sorted[count / 2];
-    free(sorted);
+    double less = metrics->seconds[skip + (count - 1) / 2];
+    double more = metrics->seconds[skip + count / 2];
     return (struct run_speed){(less + more) / 2,
                               (metrics_ratio(rows, less) + metrics_ratio(rows, more)) / 2};
 }

@@ -50,7 +50,7 @@ struct metrics {
     struct rate rate;
     struct epoch_metrics epoch; /* the running or last one */
     int count, capacity;        /* whole epochs */
-    double *seconds;            /* of each */
+    double *seconds;            /* of the first, then of the others in ascending order */
 };
 
 void metrics_begin(struct metrics *metrics);
