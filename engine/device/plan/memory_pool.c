@@ -40,6 +40,16 @@ static int compare_size(const void *left, const void *right)
     return (a->last > b->last) - (a->last < b->last);
 }
 
+/* Those that live longest first; of equal ones as above. */
+static int compare_life(const void *left, const void *right)
+{
+    const struct buffer *a = *(struct buffer *const *)left, *b = *(struct buffer *const *)right;
+    int life_a = a->last - a->first, life_b = b->last - b->first;
+    return life_a != life_b ? (life_a > life_b ? -1 : 1) : compare_size(left, right);
+}
+
+typedef int compare_fn(const void *left, const void *right);
+
 /* The lowest offset at which `buffer` meets none of the `count` placed ones. */
 static size_t lowest_place(struct buffer *const *placed, int count, const struct buffer *buffer)
 {
@@ -61,10 +71,10 @@ static size_t lowest_place(struct buffer *const *placed, int count, const struct
 }
 
 /* Sort and place order[from..to) next to those before; the end of the region they all need. */
-static size_t place(struct buffer **order, int from, int to)
+static size_t place(struct buffer **order, int from, int to, compare_fn *compare)
 {
     size_t end = 0;
-    qsort(order + from, (size_t)(to - from), sizeof *order, compare_size);
+    qsort(order + from, (size_t)(to - from), sizeof *order, compare);
     for (int i = 0; i < to; i++) {
         if (i >= from)
             order[i]->offset = lowest_place(order, i, order[i]);
@@ -84,24 +94,41 @@ static int gather(const struct pool *pool, enum buffer_region region, struct buf
     return count;
 }
 
+/* Ways to lay out a region: scratch in what the planned ones leave free, or all in one order. */
+static const struct way {
+    bool apart;
+    compare_fn *compare;
+} ways[] = {{false, compare_size}, {true, compare_size}, {false, compare_life}};
+
+/* The end of the region. */
+static size_t lay_out(const struct pool *pool, struct buffer **order, const struct way *way)
+{
+    int kept = gather(pool, BUFFER_PLANNED, order, 0);
+    int count = gather(pool, BUFFER_SCRATCH, order, kept);
+    if (way->apart)
+        place(order, 0, kept, way->compare);
+    return place(order, way->apart ? kept : 0, count, way->compare);
+}
+
 bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct error *err)
 {
     struct buffer **order = malloc((size_t)(pool->count + 1) * sizeof *order);
     if (!order)
         return error_memory(err, "laying out a plan");
-    int kept = gather(pool, BUFFER_PLANNED, order, 0);
-    int count = gather(pool, BUFFER_SCRATCH, order, kept);
-    *planned = place(order, 0, kept);
-    size_t above = place(order, kept, count), mixed = place(order, 0, count);
-    if (above < mixed) {
-        kept = gather(pool, BUFFER_PLANNED, order, 0);
-        gather(pool, BUFFER_SCRATCH, order, kept);
-        place(order, 0, kept);
-        mixed = place(order, kept, count);
+    *planned = place(order, 0, gather(pool, BUFFER_PLANNED, order, 0), compare_size);
+    const struct way *best = ways;
+    size_t end = lay_out(pool, order, best);
+    for (size_t i = 1; i < sizeof ways / sizeof *ways; i++) {
+        size_t tried = lay_out(pool, order, &ways[i]);
+        if (tried < end) {
+            end = tried;
+            best = &ways[i];
+        }
     }
-    if (*planned > mixed)
-        *planned = mixed;
-    *scratch = mixed - *planned;
+    lay_out(pool, order, best);
+    if (*planned > end)
+        *planned = end;
+    *scratch = end - *planned;
     free(order);
     return true;
 }

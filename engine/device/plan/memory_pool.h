@@ -47,10 +47,11 @@ struct buffer *pool_add(struct pool *pool, enum buffer_region region, size_t siz
 void buffer_use(struct buffer *buffer, int time);
 /*
  * Give planned buffers and scratch their offsets in one region so that no two that live at the same
- * time overlap: the largest first, each at the lowest place that is free for its whole life
- * ("greedy by size", Pisarchyk and Lee 2020, arXiv:2001.03288). Scratch takes what the planned ones
- * leave free, unless it all fits better in one order. Sizes in bytes: *planned of the region
- * without scratch, *scratch by how much it is larger with it.
+ * time overlap, each at the lowest place that is free for its whole life. Of several orders the one
+ * whose region is the smallest: the largest first ("greedy by size", Pisarchyk and Lee 2020,
+ * arXiv:2001.03288), scratch behind the planned ones or among them, or those first that live
+ * longest (Sekiyama et al. 2018, arXiv:1804.10001). Sizes in bytes: *planned of the region without
+ * scratch, *scratch by how much it is larger with it.
  */
 bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct error *err);
 /* Move planned buffers that are used both before step `middle` and from it on to BUFFER_KEPT, each
