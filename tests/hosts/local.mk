@@ -9,7 +9,7 @@ if HAVE_SIMGPU
 if HAVE_CHECK
 if HAVE_NCCL
 EXTRA_PROGRAMS += %D%/dpartui-rank
-%D%/nccl.log: %D%/dpartui-rank$(EXEEXT)
+check_DATA += %D%/dpartui-rank$(EXEEXT)
 CLEANFILES += %D%/dpartui-rank$(EXEEXT)
 endif
 %C%_dpartui_rank_CPPFLAGS = $(dpartui_rank_CPPFLAGS)

@@ -12,8 +12,6 @@ dist_check_SCRIPTS += %D%/folders.py %D%/words.py \
 	%D%/noise.py %D%/parity.py %D%/realdata.py %D%/torch_load.py
 endif
 BUILD_TESTS += %D%/bootstrap.py
-%D%/compare.log %D%/dial.log %D%/remote.log: dpartui$(EXEEXT) dpartui-engine$(EXEEXT)
-%D%/predict.log: tests/engine/data/pictures/picture_tool$(EXEEXT)
 
 # Numbers that tests compare with, and what computes them.
 EXTRA_DIST += \

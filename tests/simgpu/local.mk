@@ -45,7 +45,7 @@ SIMULATED_TESTS += %D%/test_simgpu_libraries %D%/test_simgpu_nccl
 # The engine on simulated GPUs, for tests/programs/gpus.py: no test of its own.
 EXTRA_PROGRAMS += %D%/engine
 CLEANFILES += %D%/engine$(EXEEXT)
-tests/programs/gpus.log: %D%/engine$(EXEEXT)
+check_DATA += %D%/engine$(EXEEXT)
 endif
 endif
 

@@ -2,7 +2,7 @@
 dist_check_SCRIPTS += %D%/npz.py %D%/pictures.py
 EXTRA_DIST += %D%/png_file.py
 EXTRA_PROGRAMS += %D%/picture_tool
-%D%/npz.log %D%/pictures.log: %D%/picture_tool$(EXEEXT)
+check_DATA += %D%/picture_tool$(EXEEXT)
 CLEANFILES += %D%/picture_tool$(EXEEXT)
 %C%_picture_tool_SOURCES = %D%/picture_tool.c %D%/write_jpeg.c %D%/write_jpeg.h
 %C%_picture_tool_LDADD = libdata.a libbase.a $(DATA_LIBS)
