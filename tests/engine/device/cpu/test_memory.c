@@ -55,6 +55,27 @@ START_TEST(buffers_that_live_together_lie_apart)
 }
 END_TEST
 
+/* The largest first would end at 10 units: the last, of step 4, above all others. */
+START_TEST(the_longest_lived_go_first_where_that_takes_less)
+{
+    static const struct {
+        int units, first, last;
+    } buffers[] = {{4, 1, 3}, {4, 1, 5}, {3, 4, 5}, {2, 4, 4}};
+    struct pool pool = {0};
+    size_t planned, scratch;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+        struct buffer *b = pool_add(&pool, BUFFER_PLANNED, (size_t)buffers[i].units * MEMORY_ALIGN);
+        ck_assert_ptr_nonnull(b);
+        buffer_use(b, buffers[i].first);
+        buffer_use(b, buffers[i].last);
+    }
+    ck_assert(pool_layout(&pool, &planned, &scratch, &err));
+    ck_assert_uint_eq(planned + scratch, 9 * MEMORY_ALIGN); /* what step 4 needs */
+    ck_assert_uint_eq(pool.list[1]->offset, 0);
+    pool_free(&pool);
+}
+END_TEST
+
 START_TEST(mappings_are_zero_and_fail_politely)
 {
     struct mapping mapping;
@@ -81,6 +102,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, NULL);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, buffers_that_live_together_lie_apart);
+    tcase_add_test(tc, the_longest_lived_go_first_where_that_takes_less);
     tcase_add_test(tc, mappings_are_zero_and_fail_politely);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
