@@ -103,8 +103,9 @@ class Terminal:
                 self.settle(0.06)  # so that it is not taken for the start of an arrow key
 
     def escape(self, text):
-        """Press Esc, and wait until `text` is gone: a key that came to the program together with
-        the Esc would be Alt and that key."""
+        """Press Esc once `text` is there, and wait until it is gone: a key that came to the program
+        together with the Esc would be Alt and that key."""
+        self.expect(text)
         self.keys('Esc')
         self.wait(lambda: text not in self.screen.dump(), 'a screen without %r' % text)
 

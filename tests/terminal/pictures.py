@@ -168,7 +168,7 @@ class Pictures(unittest.TestCase):
         t.expect('epoch 5/10')
         view = t.screen.dump().splitlines()[:-2]  # the hint below may repeat the line in focus
         self.assertEqual('\n'.join(view).count('the recording ends here'), 1)
-        t.escape('dpartui  Log')
+        t.escape('level     run  message')
         t.keys('q')
         self.assertEqual(t.exit_status(), 0)
 

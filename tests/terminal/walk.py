@@ -71,7 +71,7 @@ class Walk(unittest.TestCase):
                 break
             self.t.keys('\x1b[6~')
         self.assertTrue(found, f'no help for {does!r}:\n{self.t.screen.dump()}')
-        self.t.escape('dpartui  Help')
+        self.t.escape('Help')
         self.settle()
         return found
 

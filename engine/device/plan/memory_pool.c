@@ -29,6 +29,8 @@ void buffer_use(struct buffer *buffer, int time)
         buffer->last = time;
 }
 
+typedef int compare_fn(const void *left, const void *right);
+
 /* Largest first; the order of equal ones is theirs in time, so that a plan is reproducible. */
 static int compare_size(const void *left, const void *right)
 {
@@ -40,15 +42,13 @@ static int compare_size(const void *left, const void *right)
     return (a->last > b->last) - (a->last < b->last);
 }
 
-/* Those that live longest first; of equal ones as above. */
+/* Longest-lived first; equal ones by size. */
 static int compare_life(const void *left, const void *right)
 {
     const struct buffer *a = *(struct buffer *const *)left, *b = *(struct buffer *const *)right;
     int life_a = a->last - a->first, life_b = b->last - b->first;
     return life_a != life_b ? (life_a > life_b ? -1 : 1) : compare_size(left, right);
 }
-
-typedef int compare_fn(const void *left, const void *right);
 
 /* The lowest offset at which `buffer` meets none of the `count` placed ones. */
 static size_t lowest_place(struct buffer *const *placed, int count, const struct buffer *buffer)
@@ -115,7 +115,11 @@ bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct err
     struct buffer **order = malloc((size_t)(pool->count + 1) * sizeof *order);
     if (!order)
         return error_memory(err, "laying out a plan");
-    *planned = place(order, 0, gather(pool, BUFFER_PLANNED, order, 0), compare_size);
+    int kept = gather(pool, BUFFER_PLANNED, order, 0);
+    *planned = place(order, 0, kept, compare_size);
+    size_t by_life = place(order, 0, kept, compare_life);
+    if (*planned > by_life)
+        *planned = by_life;
     const struct way *best = ways;
     size_t end = lay_out(pool, order, best);
     for (size_t i = 1; i < sizeof ways / sizeof *ways; i++) {

@@ -49,8 +49,8 @@ void buffer_use(struct buffer *buffer, int time);
  * Give planned buffers and scratch their offsets in one region so that no two that live at the same
  * time overlap, each at the lowest place that is free for its whole life. Of several orders the one
  * whose region is the smallest: the largest first ("greedy by size", Pisarchyk and Lee 2020,
- * arXiv:2001.03288), scratch behind the planned ones or among them, or those first that live
- * longest (Sekiyama et al. 2018, arXiv:1804.10001). Sizes in bytes: *planned of the region without
+ * arXiv:2001.03288), scratch after the planned ones or among them, or the longest-lived first
+ * (Sekiyama et al. 2018, arXiv:1804.10001). Sizes in bytes: *planned of the region without
  * scratch, *scratch by how much it is larger with it.
  */
 bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct error *err);

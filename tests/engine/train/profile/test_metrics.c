@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <math.h>
+
+#include "engine/train/profile/metrics.h"
+#include "tests/suites.h"
+
+/* How fast a run is, from the times of its epochs. */
+
+enum { ROWS = 60 };
+
+static void end_epoch(struct metrics *metrics, double seconds)
+{
+    struct error err = ERROR_INIT;
+    metrics_begin_epoch(metrics, 1);
+    metrics_end_epoch(metrics, seconds);
+    ck_assert(metrics_count_epoch(metrics, &err));
+}
+
+static void expect(const struct metrics *metrics, double s_per_epoch, double samples_per_s)
+{
+    struct run_speed speed = metrics_speed(metrics, ROWS);
+    ck_assert_double_eq_tol(speed.s_per_epoch, s_per_epoch, 1e-12);
+    ck_assert_double_eq_tol(speed.samples_per_s, samples_per_s, 1e-12);
+}
+
+START_TEST(the_median_is_without_the_first)
+{
+    static const struct {
+        double seconds, s_per_epoch, samples_per_s;
+    } epochs[] = {{2, 2, 30}, {6, 6, 10}, {3, 4.5, 15}, {1, 3, 20}, {5, 4, 16}, {3, 3, 20}};
+    struct metrics metrics;
+    metrics_begin(&metrics);
+    ck_assert(isnan(metrics_speed(&metrics, ROWS).s_per_epoch));
+    for (size_t i = 0; i < sizeof epochs / sizeof *epochs; i++) {
+        end_epoch(&metrics, epochs[i].seconds);
+        expect(&metrics, epochs[i].s_per_epoch, epochs[i].samples_per_s);
+    }
+    metrics_free(&metrics);
+}
+END_TEST
+
+START_TEST(epochs_before_a_resume_count_by_their_mean)
+{
+    struct metrics metrics;
+    struct error err = ERROR_INIT;
+    metrics_begin(&metrics);
+    ck_assert(metrics_resume(&metrics, 40, 4 * ROWS, 4, 12, 1, &err));
+    expect(&metrics, 3, 20);
+    end_epoch(&metrics, 1);
+    end_epoch(&metrics, 2);
+    expect(&metrics, 3, 20);
+    end_epoch(&metrics, 2);
+    expect(&metrics, 2.5, 25);
+    metrics_free(&metrics);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("metrics");
+    TCase *tc = tcase_create("metrics");
+    tcase_add_test(tc, the_median_is_without_the_first);
+    tcase_add_test(tc, epochs_before_a_resume_count_by_their_mean);
+    suite_add_tcase(suite, tc);
+    return run_suites(suite, NULL);
+}
