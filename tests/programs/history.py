@@ -282,7 +282,7 @@ class Runs(Case):
             self.train("--epochs", "1000000", "--detach")
         self.wait_for("epochs in the store", lambda: self.query(
             "SELECT count(*) FROM events WHERE run = 1 AND name = 'epoch'") > [(2,)])
-        self.wait_for("the second one there",
+        self.wait_for("both runs in the store",
                       lambda: self.query("SELECT count(*) FROM runs") == [(2,)])
         self.kill_engine()
         self.good("engine", "start")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/plan/memory_pool.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -100,14 +101,30 @@ static const struct way {
     compare_fn *compare;
 } ways[] = {{false, compare_size}, {true, compare_size}, {false, compare_life}};
 
-/* The end of the region. */
-static size_t lay_out(const struct pool *pool, struct buffer **order, const struct way *way)
+/* The end of the region, with scratch or without. */
+static size_t lay_out(const struct pool *pool, struct buffer **order, bool scratch,
+                      const struct way *way)
 {
     int kept = gather(pool, BUFFER_PLANNED, order, 0);
-    int count = gather(pool, BUFFER_SCRATCH, order, kept);
+    int count = scratch ? gather(pool, BUFFER_SCRATCH, order, kept) : kept;
     if (way->apart)
         place(order, 0, kept, way->compare);
     return place(order, way->apart ? kept : 0, count, way->compare);
+}
+
+/* The same, the way that needs least. */
+static size_t lay_out_best(const struct pool *pool, struct buffer **order, bool scratch)
+{
+    const struct way *best = ways;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        size_t end = lay_out(pool, order, scratch, &ways[i]);
+        if (end < least) {
+            least = end;
+            best = &ways[i];
+        }
+    }
+    return lay_out(pool, order, scratch, best);
 }
 
 bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct error *err)
@@ -115,21 +132,8 @@ bool pool_layout(struct pool *pool, size_t *planned, size_t *scratch, struct err
     struct buffer **order = malloc((size_t)(pool->count + 1) * sizeof *order);
     if (!order)
         return error_memory(err, "laying out a plan");
-    int kept = gather(pool, BUFFER_PLANNED, order, 0);
-    *planned = place(order, 0, kept, compare_size);
-    size_t by_life = place(order, 0, kept, compare_life);
-    if (*planned > by_life)
-        *planned = by_life;
-    const struct way *best = ways;
-    size_t end = lay_out(pool, order, best);
-    for (size_t i = 1; i < sizeof ways / sizeof *ways; i++) {
-        size_t tried = lay_out(pool, order, &ways[i]);
-        if (tried < end) {
-            end = tried;
-            best = &ways[i];
-        }
-    }
-    lay_out(pool, order, best);
+    *planned = lay_out_best(pool, order, false);
+    size_t end = lay_out_best(pool, order, true);
     if (*planned > end)
         *planned = end;
     *scratch = end - *planned;

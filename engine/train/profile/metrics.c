@@ -166,10 +166,9 @@ double metrics_ratio(double numerator, double denominator)
 
 struct run_speed metrics_speed(const struct metrics *metrics, double rows)
 {
-    struct run_speed speed = {NAN, metrics_ratio((double)metrics->rows, metrics->train_s)};
     int skip = metrics->count > 1, count = metrics->count - skip;
     if (count < 1)
-        return speed;
+        return (struct run_speed){NAN, metrics_ratio((double)metrics->rows, metrics->train_s)};
     /* The two in the middle, which may be the same one. */
     double less = metrics->seconds[skip + (count - 1) / 2];
     double more = metrics->seconds[skip + count / 2];

@@ -55,7 +55,7 @@ START_TEST(buffers_that_live_together_lie_apart)
 }
 END_TEST
 
-/* The largest first would end at 10 units: the last, of step 4, above all others. */
+/* With the largest first the region would end at 10 units, the last buffer above all others. */
 START_TEST(the_longest_lived_go_first_where_that_takes_less)
 {
     static const struct {
