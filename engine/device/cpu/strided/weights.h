@@ -29,15 +29,11 @@ static inline int weight_blocks(const struct strided_plan *plan)
     return (plan->in / LANES) * (plan->out / LANES);
 }
 
-/* Ask for the row `row` of each tap of the block that will be mapped next: they lie too far apart
- * for the processor to see what comes. */
-static inline __attribute__((always_inline)) void fetch_taps(const struct weight_block *next,
-                                                             const float *w, int row)
+/* Ask for the block that will be mapped next: the processor does not see what comes. */
+static inline void fetch_taps(const struct weight_block *next, const float *w)
 {
-    if (row * LANES % 16 != 0)
-        return;
-    for (int tap = 0; tap < next->taps * next->taps; tap++)
-        __builtin_prefetch(w + next->tap + (ptrdiff_t)(tap * LANES + row) * LANES);
+    for (int i = 0; i < next->taps * next->taps * LANES * LANES; i += 16)
+        __builtin_prefetch(w + next->tap + i);
 }
 
 static inline size_t weight_matrix(const struct strided_plan *plan)
@@ -45,23 +41,47 @@ static inline size_t weight_matrix(const struct strided_plan *plan)
     return strided_panel(plan->in, plan->out);
 }
 
-/* The 3x3 weights g, `tap` floats apart, to their lines, `matrix` floats apart. */
-static TARGET void map_taps(const struct strided_plan *plan, const float *g, ptrdiff_t tap,
-                            float *out, size_t matrix)
+/* The 3x3 weights g, `tap` floats apart, to their lines, `matrix` floats apart. `rows` and
+ * `columns` are constants here. */
+static inline TARGET __attribute__((always_inline)) void map_taps(const float *g, ptrdiff_t tap,
+                                                                  float *out, size_t matrix,
+                                                                  const int rows, const int columns)
 {
     vector column[3][STRIDED_LINES];
+#pragma GCC unroll 3
     for (int j = 0; j < 3; j++) {
         const vector w[3] = {v_load(g + j * tap), v_load(g + (3 + j) * tap),
                              v_load(g + (6 + j) * tap)};
-        taps_to_lines(w, plan->h.lines, column[j]);
+        taps_to_lines(w, rows, column[j]);
     }
-    for (int i = 0; i < plan->h.lines; i++) {
+#pragma GCC unroll 6
+    for (int i = 0; i < rows; i++) {
         const vector w[3] = {column[0][i], column[1][i], column[2][i]};
         vector u[STRIDED_LINES];
-        taps_to_lines(w, plan->w.lines, u);
-        for (int j = 0; j < plan->w.lines; j++)
-            v_store(out + (size_t)(i * plan->w.lines + j) * matrix, u[j]);
+        taps_to_lines(w, columns, u);
+#pragma GCC unroll 6
+        for (int j = 0; j < columns; j++, out += matrix)
+            v_store(out, u[j]);
     }
+}
+
+/* A block, whose rows go to places `step` floats apart. */
+static TARGET void map_block(const struct weight_block *b, const float *g, ptrdiff_t tap, float *u,
+                             size_t step)
+{
+    const size_t matrix = weight_matrix(b->plan);
+    const bool six_rows = b->plan->h.lines > LINE_2, six_columns = b->plan->w.lines > LINE_2;
+    for (int i = 0; i < LANES; i++, g += LANES, u += step)
+        if (b->taps == 1)
+            v_store(u, v_load(g));
+        else if (six_rows && six_columns)
+            map_taps(g, tap, u, matrix, 6, 6);
+        else if (six_rows)
+            map_taps(g, tap, u, matrix, 6, 5);
+        else if (six_columns)
+            map_taps(g, tap, u, matrix, 5, 6);
+        else
+            map_taps(g, tap, u, matrix, 5, 5);
 }
 
 static TARGET void weights_forward(const struct weight_block *b, const struct weight_block *next,
@@ -69,15 +89,9 @@ static TARGET void weights_forward(const struct weight_block *b, const struct we
 {
     size_t step;
     const size_t place = group_place(b->plan->out, b->plan->in, b->out, &step);
-    for (int i = 0; i < LANES; i++) {
-        const float *g = w + b->tap + (size_t)i * LANES;
-        float *u = out + place + (size_t)(b->in * LANES + i) * step;
-        fetch_taps(next, w, i);
-        if (b->taps == 1)
-            v_store(u, v_load(g));
-        else
-            map_taps(b->plan, g, (ptrdiff_t)LANES * LANES, u, weight_matrix(b->plan));
-    }
+    fetch_taps(next, w);
+    map_block(b, w + b->tap, (ptrdiff_t)LANES * LANES, out + place + (size_t)(b->in * LANES) * step,
+              step);
 }
 
 /* Backwards, the last tap of each side comes first. */
@@ -91,15 +105,9 @@ static TARGET void weights_data(const struct weight_block *b, const struct weigh
     const size_t place = group_place(b->plan->in, b->plan->out, b->in, &step);
     for (int i = 0; i < taps; i++)
         transpose_square(w + b->tap + i * tap, turned + i * tap);
-    for (int o = 0; o < LANES; o++) {
-        const float *g = turned + (taps - 1) * tap + (ptrdiff_t)o * LANES;
-        float *u = out + place + (size_t)(b->out * LANES + o) * step;
-        fetch_taps(next, w, o);
-        if (b->taps == 1)
-            v_store(u, v_load(g));
-        else
-            map_taps(b->plan, g, -tap, u, weight_matrix(b->plan));
-    }
+    fetch_taps(next, w);
+    map_block(b, turned + (taps - 1) * tap, -tap, out + place + (size_t)(b->out * LANES) * step,
+              step);
 }
 
 /* The sum of all copies of a vector, `copy` floats apart. */

@@ -33,26 +33,30 @@ static const float *weights_between(const struct winograd *job, int in_block, in
 static TARGET void weights(const struct winograd *job, int in_block, int out_block, int vectors,
                            float *u, size_t stride)
 {
-    float turned[TAPS * LANES * LANES] __attribute__((aligned(64)));
+    float turned[2 * TAPS * LANES * LANES] __attribute__((aligned(64)));
+    const float *from[2], *next[2];
     for (int g = 0; g < vectors; g++) {
-        const float *w = weights_between(job, in_block, out_block + g);
+        from[g] = weights_between(job, in_block, out_block + g);
         /* Nine taps at a time are no order that the processor sees by itself. */
-        const float *next = weights_between(job, in_block + 1, out_block + g);
+        next[g] = weights_between(job, in_block + 1, out_block + g);
+        float *to = turned + g * TAPS * SQUARE;
         for (int tap = 0; tap < TAPS && job->turned; tap++)
-            transpose_square(w + tap * SQUARE, turned + (TAPS - 1 - tap) * SQUARE);
-        w = job->turned ? turned : w;
-        for (int k = 0; k < LANES; k++) {
+            transpose_square(from[g] + tap * SQUARE, to + (TAPS - 1 - tap) * SQUARE);
+        from[g] = job->turned ? to : from[g];
+    }
+    /* Vectors that share a cache line of U one after the other. */
+    for (int k = 0; k < LANES; k++)
+        for (int g = 0; g < vectors; g++, u += LANES) {
             vector tap[TAPS];
             if (k * LANES % LINE == 0)
 #pragma GCC unroll 9
                 for (int i = 0; i < TAPS; i++)
-                    __builtin_prefetch(next + i * SQUARE + (ptrdiff_t)k * LANES);
+                    __builtin_prefetch(next[g] + i * SQUARE + (ptrdiff_t)k * LANES);
 #pragma GCC unroll 9
             for (int i = 0; i < TAPS; i++)
-                tap[i] = v_load(w + i * SQUARE + (ptrdiff_t)k * LANES);
-            tile_weights(tap, u + ((ptrdiff_t)k * vectors + g) * LANES, stride);
+                tap[i] = v_load(from[g] + i * SQUARE + (ptrdiff_t)k * LANES) * v_all(1.0F / 36);
+            tile_weights(tap, u, (ptrdiff_t)stride);
         }
-    }
 }
 
 /* Sums stay in registers for all channels; what M holds is added last, which rounds less than sums

@@ -116,34 +116,44 @@ INLINE void tile_values(const struct look *d, float *out, ptrdiff_t stride, cons
 #undef COLUMN
 }
 
-/* Three weights at the points. */
-INLINE void line_weights(vector g0, vector g1, vector g2, vector u[WINOGRAD_TILE])
+/* U of a row of points, from its three weights: to out[0], out[stride] and so on. */
+INLINE void line_weights(const vector g[3], float *out, ptrdiff_t stride)
 {
-    const vector outer = g0 + g2, outer2 = v_fma(v_all(4), g2, g0);
-    u[0] = g0;
-    u[1] = outer + g1;
-    u[2] = outer - g1;
-    u[3] = v_fma(v_all(2), g1, outer2);
-    u[4] = v_fma(v_all(-2), g1, outer2);
-    u[5] = g2;
+    const vector outer = g[0] + g[2], outer2 = v_fma(v_all(4), g[2], g[0]);
+    v_store(out, g[0]);
+    v_store(out + stride, outer + g[1]);
+    v_store(out + 2 * stride, outer - g[1]);
+    v_store(out + 3 * stride, v_fma(v_all(2), g[1], outer2));
+    v_store(out + 4 * stride, v_fma(v_all(-2), g[1], outer2));
+    v_store(out + 5 * stride, g[2]);
 }
 
-/* U of 3x3 weights g: point p goes to out[p * stride]. */
-INLINE void tile_weights(const vector g[9], float *out, size_t stride)
+/* U of 3x3 weights g: point p goes to out[p * stride]. As in tile_values, nothing but the result
+ * has to be stored. */
+INLINE void tile_weights(const vector g[9], float *out, ptrdiff_t stride)
 {
-    vector column[3][WINOGRAD_TILE];
-#pragma GCC unroll 3
-    for (int j = 0; j < 3; j++)
-        line_weights(g[j] * v_all(1.0F / 36), g[3 + j] * v_all(1.0F / 36),
-                     g[6 + j] * v_all(1.0F / 36), column[j]);
-#pragma GCC unroll 6
-    for (int i = 0; i < WINOGRAD_TILE; i++) {
-        vector u[WINOGRAD_TILE];
-        line_weights(column[0][i], column[1][i], column[2][i], u);
-#pragma GCC unroll 6
-        for (int j = 0; j < WINOGRAD_TILE; j++, out += stride)
-            v_store(out, u[j]);
+    const ptrdiff_t row = WINOGRAD_TILE * stride;
+    vector t[3], u[3];
+#define COLUMN _Pragma("GCC unroll 3") for (int j = 0; j < 3; j++)
+    line_weights(g, out, stride);
+    COLUMN
+    {
+        const vector outer = g[j] + g[6 + j];
+        t[j] = outer + g[3 + j];
+        u[j] = outer - g[3 + j];
     }
+    line_weights(t, out + row, stride);
+    line_weights(u, out + 2 * row, stride);
+    COLUMN
+    {
+        const vector outer2 = v_fma(v_all(4), g[6 + j], g[j]);
+        t[j] = v_fma(v_all(2), g[3 + j], outer2);
+        u[j] = v_fma(v_all(-2), g[3 + j], outer2);
+    }
+    line_weights(t, out + 3 * row, stride);
+    line_weights(u, out + 4 * row, stride);
+    line_weights(g + 6, out + 5 * row, stride);
+#undef COLUMN
 }
 
 /* The results of a line from its products; m[WINOGRAD_SKIPPED] is not read for a tile of 3. */

@@ -10,6 +10,8 @@
 #define STREAM_BYTES ((size_t)4 << 20) /* as for BatchNorm: results that no cache holds */
 #define SHARED_BYTES ((size_t)8 << 20) /* of V that threads share, in the third-level cache */
 #define OWN_BYTES    ((size_t)6 << 20) /* of V that a thread has for itself there */
+#define U_BYTES      ((size_t)4 << 20) /* of U: more does not stay there while values go by */
+#define FEW_TILES    320               /* too few to write so much U and read it again */
 #define OWN_GROUPS   3                 /* for which it is worth transforming all weights */
 
 /* Asked for once: where a processor's cores differ it may be that of the core which asks, and two
@@ -71,6 +73,15 @@ static void plan_by_outputs(struct winograd_plan *p)
     }
 }
 
+static bool is_by_outputs(const struct winograd_plan *p)
+{
+    const struct winograd *job = &p->job;
+    const size_t u_bytes = WINOGRAD_POINTS * sizeof(float) * (size_t)job->in * (size_t)job->out;
+    const int count = p->groups.count;
+    return winograd_v_size(p) * sizeof(float) > cache_size() / 2 || count < 2 * p->threads ||
+           (u_bytes > U_BYTES && count * p->kernels->tiles < FEW_TILES);
+}
+
 static const struct winograd_kernels *kernels_of(int block)
 {
 #if defined(__x86_64__)
@@ -106,8 +117,7 @@ void winograd_plan_make(struct winograd_plan *p, const struct conv_shape *s, boo
     p->pairs = (job->out + pair - 1) / pair;
     p->v_stride = winograd_v_block(p) * p->in_blocks + PAD;
     winograd_groups_make(&p->groups, s->rows, job->out_h, job->out_w, p->kernels->tiles, threads);
-    p->by_outputs =
-        winograd_v_size(p) * sizeof(float) > cache_size() / 2 || p->groups.count < 2 * threads;
+    p->by_outputs = is_by_outputs(p);
     if (p->by_outputs)
         plan_by_outputs(p);
     else
