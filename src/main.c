@@ -47,8 +47,8 @@ static void print_help(void)
 {
     print("Usage: dpartui [option ...]\n"
           "       dpartui [--host USER@HOST] COMMAND [option ...] [argument]\n\n"
-          "A workbench for data-parallel training. Without a command it opens on the terminal;\n"
-          "training itself runs in a background engine.\n\nCommands:\n");
+          "A workbench for training networks on several devices. Without a command it opens on\n"
+          "the terminal; training itself runs in a background engine.\n\nCommands:\n");
     for (size_t i = 1; commands[i]; i++) {
         char name[40];
         snprintf(name, sizeof name, "%s%s%s", commands[i]->name, commands[i]->arguments ? " " : "",
