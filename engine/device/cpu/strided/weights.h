@@ -29,11 +29,15 @@ static inline int weight_blocks(const struct strided_plan *plan)
     return (plan->in / LANES) * (plan->out / LANES);
 }
 
-/* Ask for the block that will be mapped next: the processor does not see what comes. */
-static inline void fetch_taps(const struct weight_block *next, const float *w)
+/* Ask for the row `row` of each tap of the block that will be mapped next: they lie too far apart
+ * for the processor to see what comes. */
+static inline __attribute__((always_inline)) void fetch_taps(const struct weight_block *next,
+                                                             const float *w, int row)
 {
-    for (int i = 0; i < next->taps * next->taps * LANES * LANES; i += 16)
-        __builtin_prefetch(w + next->tap + i);
+    if (row * LANES % 16 != 0)
+        return;
+    for (int tap = 0; tap < next->taps * next->taps; tap++)
+        __builtin_prefetch(w + next->tap + (ptrdiff_t)(tap * LANES + row) * LANES);
 }
 
 static inline size_t weight_matrix(const struct strided_plan *plan)
@@ -41,8 +45,8 @@ static inline size_t weight_matrix(const struct strided_plan *plan)
     return strided_panel(plan->in, plan->out);
 }
 
-/* The 3x3 weights g, `tap` floats apart, to their lines, `matrix` floats apart. `rows` and
- * `columns` are constants here. */
+/* The 3x3 weights g, `tap` floats apart, to their lines, `matrix` floats apart. The numbers of
+ * lines are constants here. */
 static inline TARGET __attribute__((always_inline)) void map_taps(const float *g, ptrdiff_t tap,
                                                                   float *out, size_t matrix,
                                                                   const int rows, const int columns)
@@ -65,13 +69,14 @@ static inline TARGET __attribute__((always_inline)) void map_taps(const float *g
     }
 }
 
-/* A block, whose rows go to places `step` floats apart. */
-static TARGET void map_block(const struct weight_block *b, const float *g, ptrdiff_t tap, float *u,
-                             size_t step)
+/* A block, whose rows go to places `step` floats apart, while `next` of `w` is fetched. */
+static TARGET void map_block(const struct weight_block *b, const struct weight_block *next,
+                             const float *w, const float *g, ptrdiff_t tap, float *u, size_t step)
 {
     const size_t matrix = weight_matrix(b->plan);
     const bool six_rows = b->plan->h.lines > LINE_2, six_columns = b->plan->w.lines > LINE_2;
-    for (int i = 0; i < LANES; i++, g += LANES, u += step)
+    for (int i = 0; i < LANES; i++, g += LANES, u += step) {
+        fetch_taps(next, w, i);
         if (b->taps == 1)
             v_store(u, v_load(g));
         else if (six_rows && six_columns)
@@ -82,6 +87,7 @@ static TARGET void map_block(const struct weight_block *b, const float *g, ptrdi
             map_taps(g, tap, u, matrix, 5, 6);
         else
             map_taps(g, tap, u, matrix, 5, 5);
+    }
 }
 
 static TARGET void weights_forward(const struct weight_block *b, const struct weight_block *next,
@@ -89,9 +95,8 @@ static TARGET void weights_forward(const struct weight_block *b, const struct we
 {
     size_t step;
     const size_t place = group_place(b->plan->out, b->plan->in, b->out, &step);
-    fetch_taps(next, w);
-    map_block(b, w + b->tap, (ptrdiff_t)LANES * LANES, out + place + (size_t)(b->in * LANES) * step,
-              step);
+    map_block(b, next, w, w + b->tap, (ptrdiff_t)LANES * LANES,
+              out + place + (size_t)(b->in * LANES) * step, step);
 }
 
 /* Backwards, the last tap of each side comes first. */
@@ -105,9 +110,8 @@ static TARGET void weights_data(const struct weight_block *b, const struct weigh
     const size_t place = group_place(b->plan->in, b->plan->out, b->in, &step);
     for (int i = 0; i < taps; i++)
         transpose_square(w + b->tap + i * tap, turned + i * tap);
-    fetch_taps(next, w);
-    map_block(b, turned + (taps - 1) * tap, -tap, out + place + (size_t)(b->out * LANES) * step,
-              step);
+    map_block(b, next, w, turned + (taps - 1) * tap, -tap,
+              out + place + (size_t)(b->out * LANES) * step, step);
 }
 
 /* The sum of all copies of a vector, `copy` floats apart. */

@@ -10,7 +10,7 @@
 #define STREAM_BYTES ((size_t)4 << 20) /* as for BatchNorm: results that no cache holds */
 #define SHARED_BYTES ((size_t)8 << 20) /* of V that threads share, in the third-level cache */
 #define OWN_BYTES    ((size_t)6 << 20) /* of V that a thread has for itself there */
-#define U_BYTES      ((size_t)4 << 20) /* of U: more does not stay there while values go by */
+#define U_BYTES      ((size_t)4 << 20) /* of U: more does not stay in the third-level cache */
 #define FEW_TILES    320               /* too few to write so much U and read it again */
 #define OWN_GROUPS   3                 /* for which it is worth transforming all weights */
 
@@ -73,13 +73,14 @@ static void plan_by_outputs(struct winograd_plan *p)
     }
 }
 
+/* By outputs each thread transforms all weights, so of several it takes fewer tiles. */
 static bool is_by_outputs(const struct winograd_plan *p)
 {
     const struct winograd *job = &p->job;
     const size_t u_bytes = WINOGRAD_POINTS * sizeof(float) * (size_t)job->in * (size_t)job->out;
     const int count = p->groups.count;
     return winograd_v_size(p) * sizeof(float) > cache_size() / 2 || count < 2 * p->threads ||
-           (u_bytes > U_BYTES && count * p->kernels->tiles < FEW_TILES);
+           (u_bytes > U_BYTES && count * p->kernels->tiles * p->threads < FEW_TILES);
 }
 
 static const struct winograd_kernels *kernels_of(int block)

@@ -10,12 +10,12 @@
  * Two orders of the 36 products. Either all weights are transformed first and every
  * thread takes groups of tiles whose V and M stay in its second-level cache while U is read once
  * per group. Or, where there are so many channels that U would be read from memory many times,
- * the values of a block of groups are transformed first, and then, a pair of output blocks at a
- * time, weights, some input channels at a time, right where they are multiplied; U never leaves its
- * cache. There a thread has blocks of its own, or, where tiles are few, all of them share one and
- * take different output blocks. Sums over more channels than are made at a time are rounded
- * differently, so the bits of a result depend on the shape, the number of threads and the size of
- * the second-level cache.
+ * or so few tiles that writing all of U does not pay, the values of a block of groups are
+ * transformed first, and then, a pair of output blocks at a time, weights, some input channels at a
+ * time, right where they are multiplied; U never leaves its cache. There a thread has blocks of its
+ * own, or, where tiles are few, all of them share one and take different output blocks. Sums over
+ * more channels than are made at a time are rounded differently, so the bits of a result depend on
+ * the shape, the number of threads and the size of the second-level cache.
  */
 struct winograd_plan {
     struct winograd job;
