@@ -73,7 +73,8 @@ static void plan_by_outputs(struct winograd_plan *p)
     }
 }
 
-/* By outputs each thread transforms all weights, so of several it takes fewer tiles. */
+/* By outputs, threads with groups of their own each transform all weights: the more threads, the
+ * fewer tiles it pays for. */
 static bool is_by_outputs(const struct winograd_plan *p)
 {
     const struct winograd *job = &p->job;
