@@ -5,12 +5,13 @@
 #include "base/text.h"
 #include "engine/device/cpu/autotune/measure.h"
 #include "engine/device/cpu/backend.h"
+#include "engine/device/cpu/core/onednn.h"
 
 /*
  * Speed of convolutions, one by one, in every way there is:
- *   conv ROWS THREADS [RUNS [SHAPE]]
+ *   conv ROWS THREADS [RUNS [SHAPE [bf16]]]
  * prints the quickest of RUNS runs for the shapes of ResNet-18 at 28x28, or for one of them, by
- * number. GFLOP/s count the multiplications and additions of the direct algorithm.
+ * number (-1: all), in f32 or bf16. GFLOP/s count the multiplications and additions of the direct algorithm.
  */
 
 #define SHAPES 11
@@ -67,17 +68,23 @@ int main(int argc, char **argv)
     long rows, threads, runs = 10, only = -1;
     struct device *device = NULL;
     struct error err = ERROR_INIT;
-    if (argc < 3 || argc > 5 || !parse_long(argv[1], 1, 100000, &rows) ||
+    const bool bf16 = argc == 6 && strcmp(argv[5], "bf16") == 0;
+    if (argc < 3 || argc > 5 + bf16 || !parse_long(argv[1], 1, 100000, &rows) ||
         !parse_long(argv[2], 1, 1024, &threads) ||
         (argc > 3 && !parse_long(argv[3], 1, 100000, &runs)) ||
-        (argc > 4 && !parse_long(argv[4], 0, SHAPES - 1, &only))) {
-        fprintf(stderr, "usage: %s ROWS THREADS [RUNS [SHAPE]]\n", argv[0]);
+        (argc > 4 && !parse_long(argv[4], -1, SHAPES - 1, &only))) {
+        fprintf(stderr, "usage: %s ROWS THREADS [RUNS [SHAPE [bf16]]]\n", argv[0]);
         return 2;
+    }
+    if (bf16 && !library_uses(dnnl_cpu_isa_avx512_core_bf16)) {
+        fprintf(stderr, "%s: this processor does not multiply bf16\n", argv[0]);
+        return 77;
     }
     const struct device_options options = {.id = {DEVICE_CPU, 0}, .threads = (int)threads};
     bool ok = cpu_backend.open(&options, &device, &err);
     for (int i = 0; ok && i < SHAPES; i++) {
-        const struct conv_shape shape = shape_of(shapes[i], (int)rows, device->block);
+        struct conv_shape shape = shape_of(shapes[i], (int)rows, device->block);
+        shape.bf16 = bf16;
         for (int d = CONV_FORWARD; ok && d <= CONV_BACKWARD_WEIGHTS; d++)
             if (only < 0 || only == i)
                 ok = measure(device, &shape, (enum conv_direction)d, (int)runs, &err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/autotune/algorithms.h"
 
+#include "engine/device/cpu/amx/kernels.h"
 #include "engine/device/cpu/simd/processor.h"
 #include "engine/device/cpu/strided/kernels.h"
 #include "engine/device/cpu/winograd/values.h"
@@ -10,10 +11,18 @@
 
 #if defined(__x86_64__)
 
+#if defined(HAVE_AMX)
+#define AMX(direction) &amx_kernels[direction],
+#else
+#define AMX(direction)
+#endif
+
 static const struct conv_kernel *const of_16[DIRECTIONS][8] = {
-    [CONV_FORWARD] = {&winograd_forward_16, &strided_avx512[CONV_FORWARD]},
-    [CONV_BACKWARD_DATA] = {&winograd_data_16, &strided_avx512[CONV_BACKWARD_DATA]},
-    [CONV_BACKWARD_WEIGHTS] = {&winograd_weights_16, &strided_avx512[CONV_BACKWARD_WEIGHTS]},
+    [CONV_FORWARD] = {AMX(CONV_FORWARD) &winograd_forward_16, &strided_avx512[CONV_FORWARD]},
+    [CONV_BACKWARD_DATA] = {AMX(CONV_BACKWARD_DATA) &winograd_data_16,
+                            &strided_avx512[CONV_BACKWARD_DATA]},
+    [CONV_BACKWARD_WEIGHTS] = {AMX(CONV_BACKWARD_WEIGHTS) &winograd_weights_16,
+                               &strided_avx512[CONV_BACKWARD_WEIGHTS]},
 };
 
 static const struct conv_kernel *const of_8[DIRECTIONS][8] = {

@@ -89,19 +89,13 @@ static bool are_sure(const struct conv_timing *timings, int count)
     return true;
 }
 
-/* The first kernel of our own, else the first of the list, the library's. */
+/* What usually wins: the first kernel of our own, else the first of the list, the library's. */
 static int first_own(const struct conv_algorithm *list, int count)
 {
     for (int i = 0; i < count; i++)
         if (list[i].kernel)
             return i;
     return 0;
-}
-
-/* Our own usually wins, but not where the library multiplies matrices of bf16. */
-static int usual(const struct conv_shape *shape, const struct conv_algorithm *list, int count)
-{
-    return shape->bf16 && library_uses(dnnl_cpu_isa_avx512_core_amx) ? 0 : first_own(list, count);
 }
 
 /* Those that are close to the fastest; returns their number. */
@@ -156,7 +150,7 @@ static bool measure(struct device *device, const struct decision *d,
     if (!compare(device, d, rows, list, which, count, timings, verdict, err))
         return false;
     if (!verdict->sure)
-        verdict->best = usual(&d->shape, list, count);
+        verdict->best = first_own(list, count);
     count = contenders(timings, count, which);
     if (!verdict->sure || count < 2 || rows == d->shape.rows)
         return true;
@@ -197,7 +191,7 @@ static struct conv_algorithm guess(const struct decision *d, const struct conv_a
                                    int count)
 {
     const int best = conv_cache_find(&d->shape, d->direction, d->threads, list, count);
-    return list[best >= 0 ? best : usual(&d->shape, list, count)];
+    return list[best >= 0 ? best : first_own(list, count)];
 }
 
 /* Batches of about the same size share decisions: powers of two. */
@@ -239,7 +233,7 @@ bool conv_choose(struct device *device, const struct conv_shape *shape,
     /* Whatever was measured, or will be; and where the library's values are converted before and
      * after it, which no measurement of its primitives alone knows of. */
     if (device->deterministic || (shape->bf16 && !device->library_bf16)) {
-        *out = list[usual(shape, list, count)];
+        *out = list[first_own(list, count)];
         return true;
     }
     /* Held while measuring: devices of one run ask the same questions, and one answer serves all.

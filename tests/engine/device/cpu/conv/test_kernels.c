@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "engine/device/bf16.h"
 #include "engine/device/cpu/autotune/algorithms.h"
+#include "tests/engine/device/cpu/amx/emulated.h"
 #include "tests/suites.h"
 
 /*
@@ -165,6 +166,10 @@ static void trial_make(struct trial *t, const struct conv_shape *s)
     array_make(&t->dst, (size_t)s->rows * s->out * s->out_h * s->out_w, DST, s->bf16);
     array_make(&t->weights, (size_t)s->in * s->out * s->kernel_h * s->kernel_w, WEIGHTS, false);
     array_make(&t->bias, (size_t)s->out, BIAS, false);
+    /* Weights that kernels of bf16 need not round. */
+    for (size_t i = 0; s->bf16 && i < t->weights.count; i++)
+        t->weights.before[i] = bf16_widen(bf16_round(t->weights.before[i]));
+    array_reset(&t->weights);
 }
 
 static void trial_free(struct trial *t)
@@ -329,26 +334,35 @@ static void check_trial(struct trial *t, const struct conv_kernel *kernel, int t
     free(first);
 }
 
+/* This processor's kernels that fit a shape, and an emulated one. */
+static int fitting(const struct conv_shape *s, enum conv_direction direction,
+                   const struct conv_kernel *list[CONV_MOST_ALGORITHMS])
+{
+    int count = 0;
+    for (const struct conv_kernel *const *k = conv_kernels(direction, s->in_block); *k; k++) {
+        ck_assert_int_eq((*k)->direction, direction);
+        ck_assert_int_eq((*k)->block, s->in_block);
+        if ((*k)->fits(s))
+            list[count++] = *k;
+    }
+    if (emulated_amx_kernels[direction].fits(s))
+        list[count++] = &emulated_amx_kernels[direction];
+    return count;
+}
+
 static void check_shape(const struct conv_shape *s, enum conv_direction direction)
 {
-    const struct conv_kernel *const *kernels = conv_kernels(direction, s->in_block);
+    const struct conv_kernel *kernels[CONV_MOST_ALGORITHMS];
+    const int count = fitting(s, direction, kernels);
     struct trial t;
-    bool made = false;
-    for (; *kernels; kernels++) {
-        ck_assert_int_eq((*kernels)->direction, direction);
-        ck_assert_int_eq((*kernels)->block, s->in_block);
-        if (!(*kernels)->fits(s))
-            continue;
-        if (!made) {
-            trial_make(&t, s);
-            expect(&t, direction);
-            made = true;
-        }
+    if (count == 0)
+        return;
+    trial_make(&t, s);
+    expect(&t, direction);
+    for (int i = 0; i < count; i++)
         for (int threads = 1; threads <= 3; threads++)
-            check_trial(&t, *kernels, threads);
-    }
-    if (made)
-        trial_free(&t);
+            check_trial(&t, kernels[i], threads);
+    trial_free(&t);
 }
 
 static void check_direction(enum conv_direction direction)
@@ -363,7 +377,7 @@ static void check_direction(enum conv_direction direction)
                 if (direction != CONV_BACKWARD_DATA && r == 1)
                     check_shape(&s, direction);
                 s.bf16 = true;
-                if (r == 1)
+                if (r > 0)
                     check_shape(&s, direction);
             }
 }
@@ -426,8 +440,10 @@ static void check_rounding(struct trial *t, const struct conv_kernel *kernel)
     trial_make(&exact, &shape);
     memcpy(exact.src.before, t->src.before, t->src.count * sizeof(float));
     memcpy(exact.dst.before, t->dst.before, t->dst.count * sizeof(float));
+    memcpy(exact.weights.before, t->weights.before, t->weights.count * sizeof(float));
     array_reset(&exact.src);
     array_reset(&exact.dst);
+    array_reset(&exact.weights);
     run(&exact, kernel, 2);
     run(t, kernel, 2);
     const struct array *from = result_of(&exact, kernel->direction),
@@ -440,24 +456,24 @@ static void check_rounding(struct trial *t, const struct conv_kernel *kernel)
     trial_free(&exact);
 }
 
+/* Kernels of both types: those of Winograd. */
 static void check_bf16(const struct conv_shape *s, enum conv_direction direction)
 {
-    const struct conv_kernel *const *kernels = conv_kernels(direction, s->in_block);
-    const bool winograd = *kernels && s->kernel_h == 3 && s->stride_h == 1;
-    int fitting = 0;
+    const struct conv_kernel *kernels[CONV_MOST_ALGORITHMS];
+    struct conv_shape exact = *s;
+    const bool winograd = conv_kernels(direction, s->in_block)[0] && s->kernel_h == 3 && s->stride_h == 1;
+    const int count = fitting(s, direction, kernels);
+    int checked = 0;
     struct trial t;
-    if (winograd)
-        trial_make(&t, s);
-    for (; *kernels; kernels++) {
-        if (!(*kernels)->fits(s))
-            continue;
-        ck_assert(winograd);
-        check_rounding(&t, *kernels);
-        fitting++;
-    }
-    ck_assert_int_eq(fitting, winograd);
-    if (winograd)
-        trial_free(&t);
+    exact.bf16 = false;
+    for (int i = 0; i < count; i++)
+        if (kernels[i]->fits(&exact)) {
+            trial_make(&t, s);
+            check_rounding(&t, kernels[i]);
+            trial_free(&t);
+            checked++;
+        }
+    ck_assert_int_eq(checked, winograd);
 }
 
 /* The last kind's results are stored past the caches. */

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Gradients of the weights. Part of convolutions.h. A tap's are sums over pixels and rows of products
+ * of what it reads with the gradient of what it was for. 32 rows of a batch are a group; both are
+ * packed into tiles: x as [block of channels][pixel][16 channels][32 rows], dy as [block][pixel]
+ * [16 pairs of rows][16 channels][2]. A tile of sums is a block of weights as it is stored. Pictures
+ * are cut into bands of lines whose tiles fit a core's cache.
+ *
+ * Threads divide the groups, as long as there is room for gradients of each part, and those of
+ * one part divide the channels of the result, for which each packs all of x.
+ */
+
+#define GROUP       (2 * TILE_LINES)
+#define BAND_BYTES  ((size_t)1 << 20)
+#define PARTS_BYTES ((size_t)8 << 20) /* of gradients that are added up at the end */
+
+struct gradients {
+    const struct conv_pass *pass;
+    const struct conv_shape *shape;
+    struct side x, dy;
+    int taps, groups;
+    int parts, shares; /* of the groups; of the channels of dy: pairs of blocks */
+    int band;          /* lines of dy */
+    int x_lines;       /* that a band reads at most */
+    size_t count;      /* gradients */
+    float *sums;       /* of the parts but the first */
+    double *bias;      /* [part][channel] */
+    char *own;
+    size_t own_bytes, x_bytes, bytes;
+};
+
+static int lines_read(const struct conv_shape *s, int band)
+{
+    const int lines = (band - 1) * s->stride_h + s->kernel_h;
+    return lines < s->in_h ? lines : s->in_h;
+}
+
+static size_t tiles_bytes(size_t tiles)
+{
+    return tiles * TILE * sizeof(uint16_t);
+}
+
+/* Pairs of blocks of a share at most. */
+static int pairs_of_share(const struct gradients *g)
+{
+    return (g->dy.blocks / 2 + g->shares - 1) / g->shares;
+}
+
+/* The bytes of a band's tiles of dy; those of x are set. */
+static size_t band_bytes(struct gradients *g, int band)
+{
+    g->band = band;
+    g->x_lines = lines_read(g->shape, band);
+    g->x_bytes = tiles_bytes((size_t)(g->x.blocks * g->x_lines * g->x.w));
+    return tiles_bytes((size_t)(2 * pairs_of_share(g) * band * g->dy.w));
+}
+
+static void divide(struct gradients *g, int threads)
+{
+    const size_t bytes = g->count * sizeof(float);
+    const int pairs = g->dy.blocks / 2;
+    g->parts = g->shares = 0;
+    for (int parts = g->groups < threads ? g->groups : threads; parts > 0; parts--) {
+        const int shares = threads / parts < pairs ? threads / parts : pairs;
+        if ((parts == 1 || (size_t)(parts - 1) * bytes <= PARTS_BYTES) &&
+            parts * shares > g->parts * g->shares) {
+            g->parts = parts;
+            g->shares = shares;
+        }
+    }
+}
+
+static void gradients_plan(struct gradients *g, const struct conv_shape *s, int threads,
+                           char *scratch)
+{
+    *g = (struct gradients){.shape = s, .x = side_of(s, true), .dy = side_of(s, false)};
+    g->taps = s->kernel_h * s->kernel_w;
+    g->groups = (s->rows + GROUP - 1) / GROUP;
+    g->count = (size_t)s->in * (size_t)s->out * (size_t)g->taps;
+    divide(g, threads);
+    size_t dy_bytes = band_bytes(g, s->out_h);
+    while (g->band > 1 && g->x_bytes + dy_bytes > BAND_BYTES)
+        dy_bytes = band_bytes(g, g->band - 1);
+    g->own_bytes = g->x_bytes + dy_bytes;
+    size_t used = 0;
+    const size_t sums = take(&used, (size_t)(g->parts - 1) * g->count * sizeof(float)),
+                 bias = take(&used, (size_t)(g->parts * s->out) * sizeof(double)),
+                 own = take(&used, (size_t)(g->parts * g->shares) * g->own_bytes);
+    g->bytes = used;
+    if (!scratch)
+        return;
+    g->sums = (float *)(scratch + sums);
+    g->bias = (double *)(scratch + bias);
+    g->own = scratch + own;
+}
+
+/* What one thread does: of a part's groups a share of the pairs of blocks. */
+struct portion {
+    int first_group, end_group, first_pair, end_pair;
+    float *sums;
+    double *bias; /* NULL: not wanted */
+    uint16_t *x, *dy;
+};
+
+static struct portion portion_of(const struct gradients *g, int thread)
+{
+    const int part = thread / g->shares, share = thread % g->shares, pairs = g->dy.blocks / 2;
+    char *own = g->own + (size_t)thread * g->own_bytes;
+    return (struct portion){
+        .first_group = g->groups * part / g->parts,
+        .end_group = g->groups * (part + 1) / g->parts,
+        .first_pair = pairs * share / g->shares,
+        .end_pair = pairs * (share + 1) / g->shares,
+        .sums = part == 0 ? g->pass->dw : g->sums + (size_t)(part - 1) * g->count,
+        .bias = g->pass->dbias ? g->bias + (ptrdiff_t)part * g->shape->out : NULL,
+        .x = (uint16_t *)own,
+        .dy = (uint16_t *)(own + g->x_bytes)};
+}
+
+/* --- packing --- */
+
+/* A pixel's block of channels of up to 32 rows, each `row` numbers after the other, as a tile:
+ * pairs of rows, or with `transposed` a line for each channel. */
+INLINE void pack_pixel(const uint16_t *from, ptrdiff_t row, int rows, const struct conv_norm *norm,
+                       size_t channel, bool transposed, uint16_t *to)
+{
+    vector m[BLOCK];
+#pragma GCC unroll 16
+    for (int i = 0; i < BLOCK; i++) {
+        const vector low = 2 * i < rows ? read_block(from + 2 * i * row, norm, channel) : v_zero();
+        const vector high =
+            2 * i + 1 < rows ? read_block(from + (2 * i + 1) * row, norm, channel) : v_zero();
+        m[i] = pairs_of(low, high);
+    }
+    if (transposed)
+        transpose(m);
+#pragma GCC unroll 16
+    for (int i = 0; i < BLOCK; i++)
+        v_store((float *)to + (ptrdiff_t)i * BLOCK, m[i]);
+}
+
+/* Pixels of a block that follow one another. */
+TARGET static void pack_pixels(const uint16_t *from, ptrdiff_t row, int rows, int pixels,
+                               const struct conv_norm *norm, size_t channel, bool transposed,
+                               uint16_t *to)
+{
+    for (int i = 0; i < pixels; i++, from += BLOCK, to += TILE) {
+        if (norm)
+            pack_pixel(from, row, rows, norm, channel, true, to);
+        else if (transposed)
+            pack_pixel(from, row, rows, NULL, 0, true, to);
+        else
+            pack_pixel(from, row, rows, NULL, 0, false, to);
+    }
+}
+
+/* The gradients of the bias from packed dy, which is zero where there is no row. */
+TARGET static void add_bias(const uint16_t *tiles, int pixels, double *to)
+{
+    float sums[BLOCK];
+    for (int pixel = 0; pixel < pixels; pixel++, tiles += TILE) {
+        vector sum = v_zero();
+        for (int i = 0; i < TILE_LINES; i++) {
+            const words pairs = (words)v_load((const float *)tiles + (ptrdiff_t)i * BLOCK);
+            sum += (vector)(pairs << 16) + (vector)(pairs & 0xffff0000u);
+        }
+        v_store(sums, sum);
+        for (int k = 0; k < BLOCK; k++)
+            to[k] += (double)sums[k];
+    }
+}
+
+/* A band: lines [line, line + lines) of dy in a group, and what they read. */
+struct band {
+    int group, line, lines;
+    int x_line, x_lines;
+    bool first; /* of the portion: sums start from zero */
+};
+
+static void pack_band(const struct gradients *g, const struct portion *p, const struct band *band)
+{
+    const int first = band->group * GROUP, rows = g->shape->rows - first;
+    const ptrdiff_t x_row = (ptrdiff_t)g->x.blocks * g->x.pixels * BLOCK,
+                    dy_row = (ptrdiff_t)g->dy.blocks * g->dy.pixels * BLOCK;
+    const uint16_t *x = (const uint16_t *)g->pass->x + first * x_row,
+                   *dy = (const uint16_t *)g->pass->dy + first * dy_row;
+    const int x_pixels = band->x_lines * g->x.w, dy_pixels = band->lines * g->dy.w;
+    for (int b = 0; b < g->x.blocks; b++)
+        pack_pixels(x + ((ptrdiff_t)b * g->x.pixels + (ptrdiff_t)band->x_line * g->x.w) * BLOCK,
+                    x_row, rows, x_pixels, g->pass->norm, (size_t)b * BLOCK, true,
+                    p->x + (ptrdiff_t)b * x_pixels * TILE);
+    for (int b = 2 * p->first_pair; b < 2 * p->end_pair; b++) {
+        uint16_t *to = p->dy + (ptrdiff_t)(b - 2 * p->first_pair) * dy_pixels * TILE;
+        pack_pixels(dy + ((ptrdiff_t)b * g->dy.pixels + (ptrdiff_t)band->line * g->dy.w) * BLOCK,
+                    dy_row, rows, dy_pixels, NULL, 0, false, to);
+        if (p->bias)
+            add_bias(to, dy_pixels, p->bias + (ptrdiff_t)b * BLOCK);
+    }
+}
+
+/* --- products --- */
+
+/* A line of pixels under a tap. */
+struct run {
+    const uint16_t *x[2], *dy[2]; /* tiles of the first pixel, of two blocks */
+    int pixels;
+};
+
+/* Up to 64 lines, and more in further calls: sums[i][j] of block i of x and j of dy. */
+TARGET static void add_runs(const struct run *runs, int count, ptrdiff_t x_step, bool first,
+                            float *const sums[2][2])
+{
+    TILES_ARE_STORED;
+    if (first) {
+        tile_zero(0);
+        tile_zero(1);
+        tile_zero(2);
+        tile_zero(3);
+    } else {
+        tile_load(0, sums[0][0]);
+        tile_load(1, sums[0][1]);
+        tile_load(2, sums[1][0]);
+        tile_load(3, sums[1][1]);
+    }
+    for (int i = 0; i < count; i++) {
+        const uint16_t *x0 = runs[i].x[0], *x1 = runs[i].x[1], *y0 = runs[i].dy[0],
+                       *y1 = runs[i].dy[1];
+        for (int pixel = 0; pixel < runs[i].pixels; pixel++) {
+            tile_load(4, x0);
+            tile_load(5, x1);
+            tile_load(6, y0);
+            tile_load(7, y1);
+            tile_multiply(0, 4, 6);
+            tile_multiply(1, 4, 7);
+            tile_multiply(2, 5, 6);
+            tile_multiply(3, 5, 7);
+            x0 += x_step;
+            x1 += x_step;
+            y0 += TILE;
+            y1 += TILE;
+        }
+    }
+    tile_store(0, sums[0][0]);
+    tile_store(1, sums[0][1]);
+    tile_store(2, sums[1][0]);
+    tile_store(3, sums[1][1]);
+}
+
+/* Pixels [*begin, *end) of a line of dy read under column kw of the windows. */
+static void columns_under(const struct conv_shape *s, int kw, int *begin, int *end)
+{
+    const int from = s->pad_w - kw, to = s->in_w - 1 + s->pad_w - kw;
+    *begin = from > 0 ? (from + s->stride_w - 1) / s->stride_w : 0;
+    *end = to < 0 ? 0 : to / s->stride_w + 1;
+    if (*end > s->out_w)
+        *end = s->out_w;
+}
+
+/* The lines of a band under a tap, of pairs of blocks whose tiles start at x and dy. */
+static int find_runs(const struct gradients *g, const struct band *band, int tap, const uint16_t *x,
+                     const uint16_t *dy, struct run *runs)
+{
+    const struct conv_shape *s = g->shape;
+    const int kh = tap / s->kernel_w, kw = tap % s->kernel_w;
+    const ptrdiff_t x_block = (ptrdiff_t)band->x_lines * g->x.w * TILE,
+                    dy_block = (ptrdiff_t)band->lines * g->dy.w * TILE;
+    int begin, end, found = 0;
+    columns_under(s, kw, &begin, &end);
+    for (int i = 0; i < band->lines && begin < end; i++) {
+        const int h = (band->line + i) * s->stride_h - s->pad_h + kh;
+        if (h < 0 || h >= s->in_h)
+            continue;
+        struct run *r = &runs[found++];
+        r->pixels = end - begin;
+        r->x[0] = x + ((ptrdiff_t)(h - band->x_line) * g->x.w + begin * s->stride_w - s->pad_w + kw) * TILE;
+        r->x[1] = r->x[0] + x_block;
+        r->dy[0] = dy + ((ptrdiff_t)i * g->dy.w + begin) * TILE;
+        r->dy[1] = r->dy[0] + dy_block;
+    }
+    return found;
+}
+
+/* One tap of a pair of blocks of x and one of dy. */
+static void add_tap(const struct gradients *g, const struct portion *p, const struct band *band,
+                    int x_pair, int dy_pair, int tap)
+{
+    const ptrdiff_t x_size = (ptrdiff_t)band->x_lines * g->x.w * TILE,
+                    dy_size = (ptrdiff_t)band->lines * g->dy.w * TILE;
+    struct run runs[MOST_LINES];
+    float *sums[2][2];
+    for (int i = 0; i < 4; i++)
+        sums[i / 2][i % 2] =
+            p->sums +
+            (((ptrdiff_t)(2 * dy_pair + i % 2) * g->x.blocks + 2 * x_pair + i / 2) * g->taps + tap) *
+                BLOCK * BLOCK;
+    const int count =
+        find_runs(g, band, tap, p->x + 2 * x_pair * x_size,
+                  p->dy + 2 * (ptrdiff_t)(dy_pair - p->first_pair) * dy_size, runs);
+    if (count || band->first)
+        add_runs(runs, count, (ptrdiff_t)g->shape->stride_w * TILE, band->first,
+                 (float *const(*)[2])sums);
+}
+
+static void run_band(const struct gradients *g, const struct portion *p, struct band *band)
+{
+    const struct conv_shape *s = g->shape;
+    const int top = band->line * s->stride_h - s->pad_h,
+              bottom = (band->line + band->lines - 1) * s->stride_h - s->pad_h + s->kernel_h;
+    band->x_line = top < 0 ? 0 : top < s->in_h ? top : s->in_h;
+    band->x_lines = (bottom < s->in_h ? bottom : s->in_h) - band->x_line;
+    if (band->x_lines < 0)
+        band->x_lines = 0;
+    pack_band(g, p, band);
+    for (int dy_pair = p->first_pair; dy_pair < p->end_pair; dy_pair++)
+        for (int x_pair = 0; x_pair < g->x.blocks / 2; x_pair++)
+            for (int tap = 0; tap < g->taps; tap++)
+                add_tap(g, p, band, x_pair, dy_pair, tap);
+    band->first = false;
+}
+
+static void run_portion(const struct gradients *g, int thread)
+{
+    const struct portion p = portion_of(g, thread);
+    struct band band = {.first = true};
+    for (int i = 2 * p.first_pair * BLOCK; p.bias && i < 2 * p.end_pair * BLOCK; i++)
+        p.bias[i] = 0;
+    for (band.group = p.first_group; band.group < p.end_group; band.group++)
+        for (band.line = 0; band.line < g->dy.h; band.line += g->band) {
+            band.lines = g->dy.h - band.line < g->band ? g->dy.h - band.line : g->band;
+            run_band(g, &p, &band);
+        }
+}
+
+/* Add up the parts, in their order. */
+static void join(const struct gradients *g)
+{
+    float *dw = g->pass->dw;
+#pragma omp for
+    for (size_t i = 0; i < g->count; i++)
+        for (int part = 1; part < g->parts; part++)
+            dw[i] += g->sums[(size_t)(part - 1) * g->count + i];
+#pragma omp for
+    for (int o = 0; o < (g->pass->dbias ? g->shape->out : 0); o++) {
+        double sum = 0;
+        for (int part = 0; part < g->parts; part++)
+            sum += g->bias[(ptrdiff_t)part * g->shape->out + o];
+        g->pass->dbias[o] = (float)sum;
+    }
+}
+
+static void gradients_run(const struct conv_pass *pass)
+{
+    struct gradients g;
+    gradients_plan(&g, pass->shape, pass->threads, pass->scratch);
+    g.pass = pass;
+#pragma omp parallel num_threads(pass->threads)
+    {
+        tiles_begin();
+        if (omp_get_thread_num() < g.parts * g.shares)
+            run_portion(&g, omp_get_thread_num());
+        tiles_end();
+#pragma omp barrier
+        join(&g);
+    }
+}
+
+static size_t gradients_scratch(const struct conv_shape *shape, enum conv_direction direction,
+                                int threads)
+{
+    struct gradients g;
+    (void)direction;
+    gradients_plan(&g, shape, threads, NULL);
+    return g.bytes;
+}

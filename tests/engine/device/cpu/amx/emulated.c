@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/engine/device/cpu/amx/emulated.h"
+
+#include <string.h>
+
+#include "engine/device/bf16.h"
+
+#define LANES  16
+#define TARGET __attribute__((unused))
+
+typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
+
+static inline TARGET vector v_load(const float *p)
+{
+    vector v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline TARGET void v_store(float *p, vector v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+static inline TARGET vector v_zero(void)
+{
+    return (vector){0};
+}
+
+static inline TARGET vector v_fma(vector a, vector b, vector c)
+{
+    for (int i = 0; i < LANES; i++)
+        a[i] = __builtin_fmaf(a[i], b[i], c[i]);
+    return a;
+}
+
+static inline TARGET vector v_max(vector a, vector b)
+{
+    for (int i = 0; i < LANES; i++)
+        a[i] = b[i] > a[i] ? b[i] : a[i];
+    return a;
+}
+
+static inline TARGET vector v_load_bf16(const uint16_t *p)
+{
+    vector v;
+    for (int i = 0; i < LANES; i++)
+        v[i] = bf16_widen(p[i]);
+    return v;
+}
+
+static inline TARGET void v_store_bf16(uint16_t *p, vector v)
+{
+    for (int i = 0; i < LANES; i++)
+        p[i] = bf16_round(v[i]);
+}
+
+static inline TARGET vector v_rounded_bf16(vector v)
+{
+    for (int i = 0; i < LANES; i++)
+        v[i] = bf16_widen(bf16_round(v[i]));
+    return v;
+}
+
+static TARGET void transpose(vector m[LANES])
+{
+    for (int i = 0; i < LANES; i++)
+        for (int j = 0; j < i; j++) {
+            const float x = m[i][j];
+            m[i][j] = m[j][i];
+            m[j][i] = x;
+        }
+}
+
+/* --- tiles --- */
+
+static _Thread_local union tile {
+    float sums[16][16];
+    uint16_t numbers[16][32];
+} registers[8];
+
+#define tile_zero(tile)       memset(&registers[tile], 0, sizeof *registers)
+#define tile_load(tile, from) memcpy(&registers[tile], from, sizeof *registers)
+#define tile_store(tile, to)  memcpy(to, &registers[tile], sizeof *registers)
+
+static TARGET void tile_multiply(int sums, int a, int b)
+{
+    for (int i = 0; i < 16; i++)
+        for (int k = 0; k < 32; k++)
+            for (int j = 0; j < 16; j++)
+                registers[sums].sums[i][j] += bf16_widen(registers[a].numbers[i][k]) *
+                                          bf16_widen(registers[b].numbers[k / 2][2 * j + k % 2]);
+}
+
+static void tiles_begin(void)
+{
+}
+
+static void tiles_end(void)
+{
+}
+
+static bool tiles_are_there(void)
+{
+    return true;
+}
+
+#define AMX_KERNELS emulated_amx_kernels
+#define AMX_NAME    "AMX, emulated"
+#include "engine/device/cpu/amx/convolutions.h"
