@@ -11,7 +11,8 @@
  * Speed of convolutions, one by one, in every way there is:
  *   conv ROWS THREADS [RUNS [SHAPE [bf16]]]
  * prints the quickest of RUNS runs for the shapes of ResNet-18 at 28x28, or for one of them, by
- * number (-1: all), in f32 or bf16. GFLOP/s count the multiplications and additions of the direct algorithm.
+ * number (-1: all), in f32 or bf16. GFLOP/s count the multiplications and additions of the direct
+ * algorithm.
  */
 
 #define SHAPES 11

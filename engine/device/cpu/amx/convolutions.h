@@ -8,9 +8,10 @@
 
 #include "engine/device/cpu/amx/tiles.h"
 
-#define MOST_TAPS   64
-#define MOST_LINES  64               /* of a picture's result */
-#define MOST_PACKED ((size_t)8 << 20) /* bytes of a group's tiles, of which each thread has its own */
+#define MOST_TAPS  64
+#define MOST_LINES 64 /* of a picture's result */
+#define MOST_PACKED                                                                                \
+    ((size_t)8 << 20) /* bytes of a group's tiles, of which each thread has its own */
 
 #include "engine/device/cpu/amx/values.h"
 

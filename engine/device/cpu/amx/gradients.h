@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Gradients of the weights. Part of convolutions.h. A tap's are sums over pixels and rows of products
- * of what it reads with the gradient of what it was for. 32 rows of a batch are a group; both are
- * packed into tiles: x as [block of channels][pixel][16 channels][32 rows], dy as [block][pixel]
- * [16 pairs of rows][16 channels][2]. A tile of sums is a block of weights as it is stored. Pictures
- * are cut into bands of lines whose tiles fit a core's cache.
+ * Gradients of the weights. Part of convolutions.h. A tap's are sums over pixels and rows of
+ * products of what it reads with the gradient of what it was for. 32 rows of a batch are a group;
+ * both are packed into tiles: x as [block of channels][pixel][16 channels][32 rows], dy as
+ * [block][pixel] [16 pairs of rows][16 channels][2]. A tile of sums is a block of weights as it is
+ * stored. Pictures are cut into bands of lines whose tiles fit a core's cache.
  *
  * Threads divide the groups, as long as there is room for gradients of each part, and those of
  * one part divide the channels of the result, for which each packs all of x.
@@ -273,7 +273,9 @@ static int find_runs(const struct gradients *g, const struct band *band, int tap
             continue;
         struct run *r = &runs[found++];
         r->pixels = end - begin;
-        r->x[0] = x + ((ptrdiff_t)(h - band->x_line) * g->x.w + begin * s->stride_w - s->pad_w + kw) * TILE;
+        r->x[0] =
+            x +
+            ((ptrdiff_t)(h - band->x_line) * g->x.w + begin * s->stride_w - s->pad_w + kw) * TILE;
         r->x[1] = r->x[0] + x_block;
         r->dy[0] = dy + ((ptrdiff_t)i * g->dy.w + begin) * TILE;
         r->dy[1] = r->dy[0] + dy_block;
@@ -292,11 +294,11 @@ static void add_tap(const struct gradients *g, const struct portion *p, const st
     for (int i = 0; i < 4; i++)
         sums[i / 2][i % 2] =
             p->sums +
-            (((ptrdiff_t)(2 * dy_pair + i % 2) * g->x.blocks + 2 * x_pair + i / 2) * g->taps + tap) *
+            (((ptrdiff_t)(2 * dy_pair + i % 2) * g->x.blocks + 2 * x_pair + i / 2) * g->taps +
+             tap) *
                 BLOCK * BLOCK;
-    const int count =
-        find_runs(g, band, tap, p->x + 2 * x_pair * x_size,
-                  p->dy + 2 * (ptrdiff_t)(dy_pair - p->first_pair) * dy_size, runs);
+    const int count = find_runs(g, band, tap, p->x + 2 * x_pair * x_size,
+                                p->dy + 2 * (ptrdiff_t)(dy_pair - p->first_pair) * dy_size, runs);
     if (count || band->first)
         add_runs(runs, count, (ptrdiff_t)g->shape->stride_w * TILE, band->first,
                  (float *const(*)[2])sums);

@@ -4,11 +4,11 @@
 #include "engine/device/cpu/conv/kernel.h"
 
 /*
- * Convolutions of bf16 by the processor's matrix unit (Intel's AMX; Intel 64 and IA-32 Architectures
- * Software Developer's Manual, volume 1, chapter 18): products of bf16 with sums in f32, of
- * windows and strides of any size. Weights are rounded to bf16 in each pass. Values are brought into
- * tiles in which the rows of a batch lie beside one another, so that what a window reads is whole
- * tiles wherever it lies, and its padding is tiles left out.
+ * Convolutions of bf16 by the processor's matrix unit (Intel's AMX; Intel 64 and IA-32
+ * Architectures Software Developer's Manual, volume 1, chapter 18): products of bf16 with sums in
+ * f32, of windows and strides of any size. Weights are rounded to bf16 in each pass. Values are
+ * brought into tiles in which the rows of a batch lie beside one another, so that what a window
+ * reads is whole tiles wherever it lies, and its padding is tiles left out.
  */
 
 /* Compilers that know its instructions. */

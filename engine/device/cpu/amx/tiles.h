@@ -7,16 +7,15 @@
  *   tile_zero(tile)           tiles have constant numbers from 0 to 7
  *   tile_load(tile, from)     TILE_BYTES, one line after the other
  *   tile_store(tile, to)
- *   tile_multiply(sums, a, b) sums[i][j] += a[i][2k] * b[k][2j] + a[i][2k + 1] * b[k][2j + 1] for all
- *                             k: 16 lines of 32 bf16 by 16 lines of 16 pairs of them
- *   tiles_begin(), tiles_end(), tiles_are_there()
- *   AMX_KERNELS, AMX_NAME     the kernels' array, and what they are called
+ *   tile_multiply(sums, a, b) sums[i][j] += a[i][2k] * b[k][2j] + a[i][2k + 1] * b[k][2j + 1] for
+ * all k: 16 lines of 32 bf16 by 16 lines of 16 pairs of them tiles_begin(), tiles_end(),
+ * tiles_are_there() AMX_KERNELS, AMX_NAME     the kernels' array, and what they are called
  */
 
 #define TILE_LINES 16
-#define TILE_LINE  64                          /* bytes */
+#define TILE_LINE  64                           /* bytes */
 #define TILE       (TILE_LINES * TILE_LINE / 2) /* numbers of bf16 */
-#define BLOCK      16                          /* channels of a block, floats of a vector */
+#define BLOCK      16                           /* channels of a block, floats of a vector */
 
 #define INLINE static inline TARGET __attribute__((always_inline))
 

@@ -25,10 +25,13 @@ struct values {
     bool gradient;
     int taps, spots; /* spots: pairs of pixels that are written */
     long units;
-    uint16_t *weights, *nothing;    /* nothing: a tile of zeros */
-    struct pixel { short h, w; } *order; /* of the pixels written */
-    short *row_under, *column_under; /* [h or w written][h or w of a window]: what is read; -1: padding */
-    char *own;                       /* of the threads */
+    uint16_t *weights, *nothing; /* nothing: a tile of zeros */
+    struct pixel {
+        short h, w;
+    } * order; /* of the pixels written */
+    short *row_under,
+        *column_under; /* [h or w written][h or w of a window]: what is read; -1: padding */
+    char *own;         /* of the threads */
     size_t own_bytes, bytes;
 };
 
@@ -140,14 +143,16 @@ TARGET static void pack_weights(const struct values *v, long number)
     }
 }
 
-#define AHEAD 8 /* pixels whose tiles, of all rows, are filled together: they fit the first cache */
+#define AHEAD 8 /* pixels whose tiles, of all rows, are filled together: they fit the first cache  \
+                 */
 
 /* A row's block of channels of `pixels` pixels into its places in their tiles. */
 INLINE void pack_row(const uint16_t *from, uint16_t *to, int pixels, const struct conv_norm *norm,
                      size_t channel)
 {
     for (int i = 0; i < pixels; i++)
-        v_store_bf16(to + (ptrdiff_t)i * TILE, read_block(from + (ptrdiff_t)i * BLOCK, norm, channel));
+        v_store_bf16(to + (ptrdiff_t)i * TILE,
+                     read_block(from + (ptrdiff_t)i * BLOCK, norm, channel));
 }
 
 TARGET static void clear_row(uint16_t *to, int pixels)
@@ -165,7 +170,9 @@ TARGET static void pack_block(const struct values *v, int group, int block, uint
         for (int n = 0; n < TILE_LINES; n++) {
             uint16_t *line = to + n * TILE_LINE / 2;
             const uint16_t *from =
-                v->source + (((ptrdiff_t)(first + n) * v->from.blocks + block) * v->from.pixels + pixel) * BLOCK;
+                v->source +
+                (((ptrdiff_t)(first + n) * v->from.blocks + block) * v->from.pixels + pixel) *
+                    BLOCK;
             if (n >= left)
                 clear_row(line, pixels);
             else if (norm)
@@ -191,7 +198,8 @@ static int find_reads(const struct values *v, const uint16_t *packed, long spot,
                       const uint16_t *weights, struct reads *reads)
 {
     const struct conv_shape *s = v->shape;
-    const ptrdiff_t step = (ptrdiff_t)v->from.pixels * TILE, tap_size = (ptrdiff_t)v->from.blocks * TILE;
+    const ptrdiff_t step = (ptrdiff_t)v->from.pixels * TILE,
+                    tap_size = (ptrdiff_t)v->from.blocks * TILE;
     const struct pixel *pixels = v->order + 2 * spot;
     const int count = 2 * spot + 1 < v->to.pixels ? 2 : 1;
     int found = 0;

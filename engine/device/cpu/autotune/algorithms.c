@@ -18,10 +18,10 @@
 #endif
 
 static const struct conv_kernel *const of_16[DIRECTIONS][8] = {
-    [CONV_FORWARD] = {AMX(CONV_FORWARD) &winograd_forward_16, &strided_avx512[CONV_FORWARD]},
-    [CONV_BACKWARD_DATA] = {AMX(CONV_BACKWARD_DATA) &winograd_data_16,
+    [CONV_FORWARD] = {AMX(CONV_FORWARD) & winograd_forward_16, &strided_avx512[CONV_FORWARD]},
+    [CONV_BACKWARD_DATA] = {AMX(CONV_BACKWARD_DATA) & winograd_data_16,
                             &strided_avx512[CONV_BACKWARD_DATA]},
-    [CONV_BACKWARD_WEIGHTS] = {AMX(CONV_BACKWARD_WEIGHTS) &winograd_weights_16,
+    [CONV_BACKWARD_WEIGHTS] = {AMX(CONV_BACKWARD_WEIGHTS) & winograd_weights_16,
                                &strided_avx512[CONV_BACKWARD_WEIGHTS]},
 };
 

@@ -88,17 +88,14 @@ static TARGET void tile_multiply(int sums, int a, int b)
     for (int i = 0; i < 16; i++)
         for (int k = 0; k < 32; k++)
             for (int j = 0; j < 16; j++)
-                registers[sums].sums[i][j] += bf16_widen(registers[a].numbers[i][k]) *
-                                          bf16_widen(registers[b].numbers[k / 2][2 * j + k % 2]);
+                registers[sums].sums[i][j] +=
+                    bf16_widen(registers[a].numbers[i][k]) *
+                    bf16_widen(registers[b].numbers[k / 2][2 * j + k % 2]);
 }
 
-static void tiles_begin(void)
-{
-}
+static void tiles_begin(void) {}
 
-static void tiles_end(void)
-{
-}
+static void tiles_end(void) {}
 
 static bool tiles_are_there(void)
 {

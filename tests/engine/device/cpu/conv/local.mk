@@ -6,11 +6,8 @@ check_PROGRAMS += %D%/test_values
 %C%_test_values_SOURCES = %D%/test_values.c
 %C%_test_values_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_values_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)
-# Vectors that the processor may lack are emulated.
-%C%_test_kernels_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-psabi
-%C%_test_kernels_SOURCES = \
-	%D%/test_kernels.c \
-	tests/engine/device/cpu/amx/emulated.c tests/engine/device/cpu/amx/emulated.h
+%C%_test_kernels_CFLAGS = $(EMULATED_AMX_CFLAGS)
+%C%_test_kernels_SOURCES = %D%/test_kernels.c $(EMULATED_AMX)
 %C%_test_kernels_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_kernels_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)
 %C%_test_fusion_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)

@@ -461,7 +461,8 @@ static void check_bf16(const struct conv_shape *s, enum conv_direction direction
 {
     const struct conv_kernel *kernels[CONV_MOST_ALGORITHMS];
     struct conv_shape exact = *s;
-    const bool winograd = conv_kernels(direction, s->in_block)[0] && s->kernel_h == 3 && s->stride_h == 1;
+    const bool winograd =
+        conv_kernels(direction, s->in_block)[0] && s->kernel_h == 3 && s->stride_h == 1;
     const int count = fitting(s, direction, kernels);
     int checked = 0;
     struct trial t;

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "engine/device/bf16.h"
+#include "engine/device/cpu/amx/kernels.h"
+#include "tests/engine/device/cpu/amx/emulated.h"
+#include "tests/suites.h"
+
+/*
+ * What convolutions on tiles compute for the BatchNorms around them; their products are tested with
+ * those of all kernels (cpu/conv/test_kernels.c). Numbers are small integers, so that whatever they
+ * add up to is exact, in bf16 too.
+ */
+
+#define BLOCK 16
+
+static const struct kind {
+    int in, out, h, w, kernel, stride; /* channels, sides of the input */
+} kinds[] = {
+    {32, 32, 7, 7, 3, 1}, {64, 32, 5, 9, 3, 2}, {32, 96, 6, 4, 1, 2},
+    {64, 64, 1, 1, 3, 1}, {32, 64, 9, 5, 5, 1},
+};
+
+static const int row_counts[] = {1, 16, 37, 65};
+
+struct trial {
+    struct conv_shape shape;
+    const struct conv_kernel *kernel;
+    int threads;
+    size_t src_count, dst_count, weight_count;
+    uint16_t *x, *normed, *dst;
+    float *weights, scale[96], shift[96];
+};
+
+static float integer(const struct rng_stream *stream, size_t i, int below)
+{
+    return (float)(int)(rng_word(stream, i) % (unsigned)(2 * below - 1)) - (float)(below - 1);
+}
+
+static uint16_t *values_make(size_t count, uint64_t seed)
+{
+    const struct rng_stream stream = rng_stream(seed, RNG_RANDOM_DATA, 0, 0, 0);
+    uint16_t *list = aligned_alloc(64, (count * sizeof *list + 63) / 64 * 64);
+    ck_assert_ptr_nonnull(list);
+    for (size_t i = 0; i < count; i++)
+        list[i] = bf16_round(integer(&stream, i, 3));
+    return list;
+}
+
+static void trial_make(struct trial *t, const struct kind *k, int rows, int threads)
+{
+    const struct rng_stream stream = rng_stream(5, RNG_RANDOM_DATA, 0, 0, 0);
+    struct conv_shape *s = &t->shape;
+    memset(s, 0, sizeof *s);
+    *s = (struct conv_shape){
+        .rows = rows, .in = k->in, .in_h = k->h, .in_w = k->w, .in_block = BLOCK};
+    s->out = k->out;
+    s->out_block = BLOCK;
+    s->kernel_h = s->kernel_w = k->kernel;
+    s->stride_h = s->stride_w = k->stride;
+    s->pad_h = s->pad_w = k->kernel / 2;
+    s->dilation_h = s->dilation_w = s->groups = 1;
+    s->out_h = (k->h - 1) / k->stride + 1;
+    s->out_w = (k->w - 1) / k->stride + 1;
+    s->bf16 = true;
+    t->threads = threads;
+    t->src_count = (size_t)rows * (size_t)k->in * (size_t)(k->h * k->w);
+    t->dst_count = (size_t)rows * (size_t)k->out * (size_t)(s->out_h * s->out_w);
+    t->weight_count = (size_t)k->in * (size_t)k->out * (size_t)(k->kernel * k->kernel);
+    t->x = values_make(t->src_count, 1);
+    t->normed = values_make(t->src_count, 2);
+    t->dst = values_make(t->dst_count, 3);
+    t->weights = malloc(t->weight_count * sizeof(float));
+    ck_assert_ptr_nonnull(t->weights);
+    /* Most are zero, or sums would be too large for bf16. */
+    for (size_t i = 0; i < t->weight_count; i++)
+        t->weights[i] = rng_word(&stream, i) % 8 ? 0 : integer(&stream, i + t->weight_count, 2);
+    for (size_t c = 0; c < (size_t)k->in; c++) {
+        t->scale[c] = integer(&stream, c, 3);
+        t->shift[c] = integer(&stream, c + 1000, 3);
+    }
+    for (size_t i = 0; i < t->src_count; i++) {
+        const size_t c = i / (size_t)(k->h * k->w * BLOCK) * BLOCK % (size_t)k->in + i % BLOCK;
+        const float y = bf16_widen(t->x[i]) * t->scale[c] + t->shift[c];
+        t->normed[i] = bf16_round(y > 0 ? y : 0);
+    }
+}
+
+static void trial_free(struct trial *t)
+{
+    free(t->x);
+    free(t->normed);
+    free(t->dst);
+    free(t->weights);
+}
+
+static void run(const struct trial *t, struct conv_pass pass)
+{
+    const size_t bytes = t->kernel->scratch(&t->shape, t->kernel->direction, t->threads);
+    pass.shape = &t->shape;
+    pass.direction = t->kernel->direction;
+    pass.threads = t->threads;
+    pass.scratch =
+        aligned_alloc(CONV_SCRATCH_ALIGN, (bytes / CONV_SCRATCH_ALIGN + 1) * CONV_SCRATCH_ALIGN);
+    ck_assert_ptr_nonnull(pass.scratch);
+    memset(pass.scratch, 0xff, bytes);
+    omp_set_num_threads(t->threads);
+    t->kernel->run(&pass);
+    free(pass.scratch);
+}
+
+/* Kernels of a direction in all shapes: the emulated one and, where there is a unit, its. */
+static void each(enum conv_direction direction, void (*check)(struct trial *))
+{
+    const struct conv_kernel *list[2] = {&emulated_amx_kernels[direction]};
+#if defined(HAVE_AMX)
+    list[1] = &amx_kernels[direction];
+#endif
+    for (size_t i = 0; i < 2 * 5 * 4 * 3; i++) {
+        struct trial t = {.kernel = list[i % 2]};
+        trial_make(&t, &kinds[i / 2 % 5], row_counts[i / 10 % 4], (int)(i / 40) + 1);
+        if (t.kernel && t.kernel->fits(&t.shape))
+            check(&t);
+        else
+            ck_assert_uint_eq(i % 2, 1);
+        trial_free(&t);
+    }
+}
+
+static void check_norm_forward(struct trial *t)
+{
+    const struct conv_norm norm = {t->scale, t->shift};
+    uint16_t *expected = values_make(t->dst_count, 4);
+    run(t, (struct conv_pass){.x = t->normed, .w = t->weights, .y = expected});
+    run(t, (struct conv_pass){.x = t->x, .norm = &norm, .w = t->weights, .y = t->dst});
+    ck_assert_mem_eq(t->dst, expected, t->dst_count * sizeof *expected);
+    free(expected);
+}
+
+static void check_norm_weights(struct trial *t)
+{
+    const struct conv_norm norm = {t->scale, t->shift};
+    float *expected = malloc(t->weight_count * sizeof(float));
+    ck_assert_ptr_nonnull(expected);
+    run(t, (struct conv_pass){.x = t->normed, .dy = t->dst, .dw = expected});
+    run(t, (struct conv_pass){.x = t->x, .norm = &norm, .dy = t->dst, .dw = t->weights});
+    ck_assert_mem_eq(t->weights, expected, t->weight_count * sizeof(float));
+    free(expected);
+}
+
+START_TEST(norms_inside_change_no_bit)
+{
+    each(CONV_FORWARD, check_norm_forward);
+    each(CONV_BACKWARD_WEIGHTS, check_norm_weights);
+}
+END_TEST
+
+static void check_moments(struct trial *t)
+{
+    const struct conv_shape *s = &t->shape;
+    const int blocks = s->out / BLOCK;
+    const size_t count = (size_t)blocks * (size_t)t->threads;
+    struct conv_moments *moments = malloc(count * sizeof *moments);
+    ck_assert_ptr_nonnull(moments);
+    memset(moments, 0xff, count * sizeof *moments);
+    run(t, (struct conv_pass){.x = t->x, .w = t->weights, .y = t->dst, .moments = moments});
+    for (int c = 0; c < s->out; c++) {
+        const int block = c / BLOCK, pixels = s->out_h * s->out_w;
+        double sums[2 * BLOCK], sum = 0, square = 0;
+        float origin[BLOCK];
+        conv_moments_join(moments + block, blocks, t->threads, BLOCK, sums, origin);
+        for (int i = 0; i < s->rows * pixels; i++) {
+            const size_t plane = (size_t)(i / pixels * blocks + block);
+            const double off =
+                (double)bf16_widen(t->dst[(plane * (size_t)pixels + (size_t)(i % pixels)) * BLOCK +
+                                          (size_t)(c % BLOCK)]) -
+                (double)origin[c % BLOCK];
+            sum += off;
+            square += off * off;
+        }
+        ck_assert_double_eq(sums[c % BLOCK], sum);
+        ck_assert_double_eq(sums[BLOCK + c % BLOCK], square);
+    }
+    free(moments);
+}
+
+START_TEST(moments_are_of_the_result)
+{
+    each(CONV_FORWARD, check_moments);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("convolutions on tiles");
+    TCase *fused = tcase_create("fused");
+    tcase_set_timeout(fused, 120);
+    tcase_add_test(fused, norms_inside_change_no_bit);
+    tcase_add_test(fused, moments_are_of_the_result);
+    suite_add_tcase(suite, fused);
+    return run_suites(suite, NULL);
+}
