@@ -17,13 +17,12 @@
 
 #include "engine/device/cpu/amx/gradients.h"
 
-/* Channels in whole pairs of blocks, and pictures whose tiles stay near to the core. */
+/* Pictures whose tiles stay near to the core. */
 static bool fits(const struct conv_shape *s)
 {
-    return s->bf16 && s->in_block == BLOCK && s->out_block == BLOCK && s->in % (2 * BLOCK) == 0 &&
-           s->out % (2 * BLOCK) == 0 && s->kernel_h * s->kernel_w <= MOST_TAPS && s->out_h > 0 &&
-           s->out_w > 0 && s->out_h <= MOST_LINES &&
-           packed_bytes(side_of(s, true)) <= MOST_PACKED &&
+    return s->bf16 && s->in_block == BLOCK && s->out_block == BLOCK &&
+           s->kernel_h * s->kernel_w <= MOST_TAPS && s->out_h > 0 && s->out_w > 0 &&
+           s->out_h <= MOST_LINES && packed_bytes(side_of(s, true)) <= MOST_PACKED &&
            packed_bytes(side_of(s, false)) <= MOST_PACKED && tiles_are_there();
 }
 

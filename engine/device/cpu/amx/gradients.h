@@ -44,7 +44,7 @@ static size_t tiles_bytes(size_t tiles)
 /* Pairs of blocks of a share at most. */
 static int pairs_of_share(const struct gradients *g)
 {
-    return (g->dy.blocks / 2 + g->shares - 1) / g->shares;
+    return (g->dy.pairs + g->shares - 1) / g->shares;
 }
 
 /* The bytes of a band's tiles of dy; those of x are set. */
@@ -59,7 +59,7 @@ static size_t band_bytes(struct gradients *g, int band)
 static void divide(struct gradients *g, int threads)
 {
     const size_t bytes = g->count * sizeof(float);
-    const int pairs = g->dy.blocks / 2;
+    const int pairs = g->dy.pairs;
     g->parts = g->shares = 0;
     for (int parts = g->groups < threads ? g->groups : threads; parts > 0; parts--) {
         const int shares = threads / parts < pairs ? threads / parts : pairs;
@@ -82,7 +82,7 @@ static void gradients_plan(struct gradients *g, const struct conv_shape *s, int 
     size_t dy_bytes = band_bytes(g, s->out_h);
     while (g->band > 1 && g->x_bytes + dy_bytes > BAND_BYTES)
         dy_bytes = band_bytes(g, g->band - 1);
-    g->own_bytes = g->x_bytes + dy_bytes;
+    g->own_bytes = g->x_bytes + dy_bytes + TILE * sizeof(uint16_t);
     size_t used = 0;
     const size_t sums = take(&used, (size_t)(g->parts - 1) * g->count * sizeof(float)),
                  bias = take(&used, (size_t)(g->parts * s->out) * sizeof(double)),
@@ -98,14 +98,14 @@ static void gradients_plan(struct gradients *g, const struct conv_shape *s, int 
 /* What one thread does: of a part's groups a share of the pairs of blocks. */
 struct portion {
     int first_group, end_group, first_pair, end_pair;
-    float *sums;
-    double *bias; /* NULL: not wanted */
+    float *sums, *spare; /* a tile of sums that nobody wants */
+    double *bias;        /* NULL: not wanted */
     uint16_t *x, *dy;
 };
 
 static struct portion portion_of(const struct gradients *g, int thread)
 {
-    const int part = thread / g->shares, share = thread % g->shares, pairs = g->dy.blocks / 2;
+    const int part = thread / g->shares, share = thread % g->shares, pairs = g->dy.pairs;
     char *own = g->own + (size_t)thread * g->own_bytes;
     return (struct portion){
         .first_group = g->groups * part / g->parts,
@@ -113,6 +113,7 @@ static struct portion portion_of(const struct gradients *g, int thread)
         .first_pair = pairs * share / g->shares,
         .end_pair = pairs * (share + 1) / g->shares,
         .sums = part == 0 ? g->pass->dw : g->sums + (size_t)(part - 1) * g->count,
+        .spare = (float *)(own + g->own_bytes - TILE * sizeof(uint16_t)),
         .bias = g->pass->dbias ? g->bias + (ptrdiff_t)part * g->shape->out : NULL,
         .x = (uint16_t *)own,
         .dy = (uint16_t *)(own + g->x_bytes)};
@@ -190,7 +191,7 @@ static void pack_band(const struct gradients *g, const struct portion *p, const 
         pack_pixels(x + ((ptrdiff_t)b * g->x.pixels + (ptrdiff_t)band->x_line * g->x.w) * BLOCK,
                     x_row, rows, x_pixels, g->pass->norm, (size_t)b * BLOCK, true,
                     p->x + (ptrdiff_t)b * x_pixels * TILE);
-    for (int b = 2 * p->first_pair; b < 2 * p->end_pair; b++) {
+    for (int b = 2 * p->first_pair; b < 2 * p->end_pair && b < g->dy.blocks; b++) {
         uint16_t *to = p->dy + (ptrdiff_t)(b - 2 * p->first_pair) * dy_pixels * TILE;
         pack_pixels(dy + ((ptrdiff_t)b * g->dy.pixels + (ptrdiff_t)band->line * g->dy.w) * BLOCK,
                     dy_row, rows, dy_pixels, NULL, 0, false, to);
@@ -207,7 +208,7 @@ struct run {
     int pixels;
 };
 
-/* Up to 64 lines, and more in further calls: sums[i][j] of block i of x and j of dy. */
+/* sums[i][j] of block i of x and j of dy; `first`: they start from zero. */
 TARGET static void add_runs(const struct run *runs, int count, ptrdiff_t x_step, bool first,
                             float *const sums[2][2])
 {
@@ -257,51 +258,59 @@ static void columns_under(const struct conv_shape *s, int kw, int *begin, int *e
         *end = s->out_w;
 }
 
-/* The lines of a band under a tap, of pairs of blocks whose tiles start at x and dy. */
-static int find_runs(const struct gradients *g, const struct band *band, int tap, const uint16_t *x,
-                     const uint16_t *dy, struct run *runs)
+/* The first blocks of a pair of x and one of dy in a band: their tiles, and how far it is to the
+ * second ones'; 0: there is none. */
+struct operands {
+    const uint16_t *x, *dy;
+    ptrdiff_t x_next, dy_next;
+};
+
+/* The lines of a band under a tap; returns their number. */
+static int find_runs(const struct gradients *g, const struct band *band, int tap,
+                     const struct operands *o, struct run *runs)
 {
     const struct conv_shape *s = g->shape;
     const int kh = tap / s->kernel_w, kw = tap % s->kernel_w;
-    const ptrdiff_t x_block = (ptrdiff_t)band->x_lines * g->x.w * TILE,
-                    dy_block = (ptrdiff_t)band->lines * g->dy.w * TILE;
     int begin, end, found = 0;
     columns_under(s, kw, &begin, &end);
     for (int i = 0; i < band->lines && begin < end; i++) {
         const int h = (band->line + i) * s->stride_h - s->pad_h + kh;
+        const int w = begin * s->stride_w - s->pad_w + kw;
         if (h < 0 || h >= s->in_h)
             continue;
         struct run *r = &runs[found++];
         r->pixels = end - begin;
-        r->x[0] =
-            x +
-            ((ptrdiff_t)(h - band->x_line) * g->x.w + begin * s->stride_w - s->pad_w + kw) * TILE;
-        r->x[1] = r->x[0] + x_block;
-        r->dy[0] = dy + ((ptrdiff_t)i * g->dy.w + begin) * TILE;
-        r->dy[1] = r->dy[0] + dy_block;
+        r->x[0] = o->x + ((ptrdiff_t)(h - band->x_line) * g->x.w + w) * TILE;
+        r->x[1] = r->x[0] + o->x_next;
+        r->dy[0] = o->dy + ((ptrdiff_t)i * g->dy.w + begin) * TILE;
+        r->dy[1] = r->dy[0] + o->dy_next;
     }
     return found;
 }
 
-/* One tap of a pair of blocks of x and one of dy. */
-static void add_tap(const struct gradients *g, const struct portion *p, const struct band *band,
-                    int x_pair, int dy_pair, int tap)
+/* A pair of blocks of x and one of dy. */
+static void add_pairs(const struct gradients *g, const struct portion *p, const struct band *band,
+                      int x_pair, int dy_pair)
 {
     const ptrdiff_t x_size = (ptrdiff_t)band->x_lines * g->x.w * TILE,
-                    dy_size = (ptrdiff_t)band->lines * g->dy.w * TILE;
+                    dy_size = (ptrdiff_t)band->lines * g->dy.w * TILE,
+                    block_size = (ptrdiff_t)g->taps * BLOCK * BLOCK;
+    const bool two[] = {2 * x_pair + 1 < g->x.blocks, 2 * dy_pair + 1 < g->dy.blocks};
+    const struct operands o = {.x = p->x + 2 * x_pair * x_size,
+                               .dy = p->dy + 2 * (dy_pair - p->first_pair) * dy_size,
+                               .x_next = two[0] ? x_size : 0,
+                               .dy_next = two[1] ? dy_size : 0};
+    float *first = p->sums + (2 * (ptrdiff_t)dy_pair * g->x.blocks + 2 * x_pair) * block_size;
     struct run runs[MOST_LINES];
-    float *sums[2][2];
-    for (int i = 0; i < 4; i++)
-        sums[i / 2][i % 2] =
-            p->sums +
-            (((ptrdiff_t)(2 * dy_pair + i % 2) * g->x.blocks + 2 * x_pair + i / 2) * g->taps +
-             tap) *
-                BLOCK * BLOCK;
-    const int count = find_runs(g, band, tap, p->x + 2 * x_pair * x_size,
-                                p->dy + 2 * (ptrdiff_t)(dy_pair - p->first_pair) * dy_size, runs);
-    if (count || band->first)
-        add_runs(runs, count, (ptrdiff_t)g->shape->stride_w * TILE, band->first,
-                 (float *const(*)[2])sums);
+    for (int tap = 0; tap < g->taps; tap++, first += BLOCK * BLOCK) {
+        float *const next = first + g->x.blocks * block_size; /* of the second block of dy */
+        float *const sums[2][2] = {{first, two[1] ? next : p->spare},
+                                   {two[0] ? first + block_size : p->spare,
+                                    two[0] && two[1] ? next + block_size : p->spare}};
+        const int count = find_runs(g, band, tap, &o, runs);
+        if (count || band->first)
+            add_runs(runs, count, (ptrdiff_t)g->shape->stride_w * TILE, band->first, sums);
+    }
 }
 
 static void run_band(const struct gradients *g, const struct portion *p, struct band *band)
@@ -315,9 +324,8 @@ static void run_band(const struct gradients *g, const struct portion *p, struct 
         band->x_lines = 0;
     pack_band(g, p, band);
     for (int dy_pair = p->first_pair; dy_pair < p->end_pair; dy_pair++)
-        for (int x_pair = 0; x_pair < g->x.blocks / 2; x_pair++)
-            for (int tap = 0; tap < g->taps; tap++)
-                add_tap(g, p, band, x_pair, dy_pair, tap);
+        for (int x_pair = 0; x_pair < g->x.pairs; x_pair++)
+            add_pairs(g, p, band, x_pair, dy_pair);
     band->first = false;
 }
 
@@ -325,8 +333,9 @@ static void run_portion(const struct gradients *g, int thread)
 {
     const struct portion p = portion_of(g, thread);
     struct band band = {.first = true};
-    for (int i = 2 * p.first_pair * BLOCK; p.bias && i < 2 * p.end_pair * BLOCK; i++)
-        p.bias[i] = 0;
+    for (int i = 2 * p.first_pair * BLOCK; i < 2 * p.end_pair * BLOCK && i < g->shape->out; i++)
+        if (p.bias)
+            p.bias[i] = 0;
     for (band.group = p.first_group; band.group < p.end_group; band.group++)
         for (band.line = 0; band.line < g->dy.h; band.line += g->band) {
             band.lines = g->dy.h - band.line < g->band ? g->dy.h - band.line : g->band;

@@ -11,9 +11,9 @@
  * Work is cut into units: two pixels of a group and a pair of blocks, which four tiles sum up.
  */
 
-/* A side of the convolution. */
+/* A side of the convolution; the last pair of an odd number of blocks has one alone. */
 struct side {
-    int blocks, h, w, pixels;
+    int blocks, pairs, h, w, pixels;
 };
 
 struct values {
@@ -45,13 +45,19 @@ static size_t take(size_t *used, size_t bytes)
 
 static struct side side_of(const struct conv_shape *s, bool in)
 {
-    return in ? (struct side){s->in / BLOCK, s->in_h, s->in_w, s->in_h * s->in_w}
-              : (struct side){s->out / BLOCK, s->out_h, s->out_w, s->out_h * s->out_w};
+    const int blocks = (in ? s->in : s->out) / BLOCK;
+    const int h = in ? s->in_h : s->out_h, w = in ? s->in_w : s->out_w;
+    return (struct side){blocks, (blocks + 1) / 2, h, w, h * w};
 }
 
 static size_t packed_bytes(struct side side)
 {
-    return (size_t)(side.blocks / 2) * (size_t)side.pixels * TILE * sizeof(uint16_t);
+    return (size_t)side.pairs * (size_t)side.pixels * TILE * sizeof(uint16_t);
+}
+
+static long weights_tiles(const struct values *v)
+{
+    return (long)v->to.pairs * v->taps * v->from.pairs * 2;
 }
 
 /* All but the pass and what it points at; `scratch` may be NULL when only `bytes` count. */
@@ -62,11 +68,10 @@ static void values_plan(struct values *v, const struct conv_shape *s, bool gradi
     v->from = side_of(s, !gradient);
     v->to = side_of(s, gradient);
     v->spots = (v->to.pixels + 1) / 2;
-    v->units = (long)((s->rows + TILE_LINES - 1) / TILE_LINES) * (v->to.blocks / 2) * v->spots;
-    v->own_bytes = packed_bytes(v->from) + 4 * TILE * sizeof(float) / 2;
+    v->units = (long)((s->rows + TILE_LINES - 1) / TILE_LINES) * v->to.pairs * v->spots;
+    v->own_bytes = packed_bytes(v->from) + 4 * TILE * sizeof(uint16_t);
     size_t used = 0;
-    const size_t weights = take(&used, (size_t)s->in * (size_t)s->out * (size_t)v->taps *
-                                           sizeof(uint16_t)),
+    const size_t weights = take(&used, (size_t)weights_tiles(v) * TILE * sizeof(uint16_t)),
                  nothing = take(&used, TILE * sizeof(uint16_t)),
                  order = take(&used, (size_t)v->to.pixels * sizeof *v->order),
                  rows = take(&used, (size_t)(v->to.h * s->kernel_h) * sizeof(short)),
@@ -121,13 +126,17 @@ static void values_tables(const struct values *v)
 /* A tile of the weights: by its number in their order. */
 TARGET static void pack_weights(const struct values *v, long number)
 {
-    const int pairs = v->from.blocks / 2, in_blocks = v->shape->in / BLOCK;
+    const int pairs = v->from.pairs, in_blocks = v->shape->in / BLOCK;
     const int written = (int)(number / 2 / pairs / v->taps) * 2 + (int)(number % 2);
     const int tap = (int)(number / 2 / pairs % v->taps);
     float *to = (float *)(v->weights + number * TILE);
     for (int half = 0; half < 2; half++, to += BLOCK * BLOCK / 2) {
         const int read = (int)(number / 2 % pairs) * 2 + half;
         const int out = v->gradient ? read : written, in = v->gradient ? written : read;
+        if (read >= v->from.blocks || written >= v->to.blocks) {
+            memset(to, 0, TILE * sizeof(uint16_t) / 2);
+            continue;
+        }
         const float *w =
             v->pass->w + (((ptrdiff_t)out * in_blocks + in) * v->taps + tap) * BLOCK * BLOCK;
         vector m[BLOCK];
@@ -143,8 +152,9 @@ TARGET static void pack_weights(const struct values *v, long number)
     }
 }
 
-#define AHEAD 8 /* pixels whose tiles, of all rows, are filled together: they fit the first cache  \
-                 */
+#define AHEAD                                                                                      \
+    8 /* pixels whose tiles, of all rows, are filled together: they fit the first cache            \
+       */
 
 /* A row's block of channels of `pixels` pixels into its places in their tiles. */
 INLINE void pack_row(const uint16_t *from, uint16_t *to, int pixels, const struct conv_norm *norm,
@@ -173,7 +183,7 @@ TARGET static void pack_block(const struct values *v, int group, int block, uint
                 v->source +
                 (((ptrdiff_t)(first + n) * v->from.blocks + block) * v->from.pixels + pixel) *
                     BLOCK;
-            if (n >= left)
+            if (n >= left || block >= v->from.blocks)
                 clear_row(line, pixels);
             else if (norm)
                 pack_row(from, line, pixels, norm, (size_t)block * BLOCK);
@@ -199,7 +209,7 @@ static int find_reads(const struct values *v, const uint16_t *packed, long spot,
 {
     const struct conv_shape *s = v->shape;
     const ptrdiff_t step = (ptrdiff_t)v->from.pixels * TILE,
-                    tap_size = (ptrdiff_t)v->from.blocks * TILE;
+                    tap_size = (ptrdiff_t)v->from.pairs * 2 * TILE;
     const struct pixel *pixels = v->order + 2 * spot;
     const int count = 2 * spot + 1 < v->to.pixels ? 2 : 1;
     int found = 0;
@@ -304,14 +314,14 @@ struct worker {
 
 static void run_unit(const struct values *v, struct worker *worker, long unit)
 {
-    const int spots = v->spots, pairs = v->to.blocks / 2;
+    const int spots = v->spots, pairs = v->to.pairs;
     const int group = (int)(unit / spots / pairs), pair = (int)(unit / spots % pairs);
     const long spot = unit % spots;
     const int first = group * TILE_LINES;
     const int rows = v->shape->rows - first < TILE_LINES ? v->shape->rows - first : TILE_LINES;
     struct reads reads[MOST_TAPS];
     if (group != worker->group) {
-        for (int block = 0; block < v->from.blocks; block++)
+        for (int block = 0; block < 2 * v->from.pairs; block++)
             pack_block(v, group, block,
                        worker->packed + (ptrdiff_t)(block / 2) * v->from.pixels * TILE +
                            block % 2 * BLOCK);
@@ -319,14 +329,17 @@ static void run_unit(const struct values *v, struct worker *worker, long unit)
     }
     const int count =
         find_reads(v, worker->packed, spot,
-                   v->weights + (ptrdiff_t)pair * v->taps * v->from.blocks * TILE, reads);
-    multiply(reads, count, v->from.blocks / 2, worker->sums);
-    for (int i = 0; i < 4 && 2 * spot + i / 2 < v->to.pixels; i++) {
-        const struct pixel *at = &v->order[2 * spot + i / 2];
+                   v->weights + (ptrdiff_t)pair * v->taps * v->from.pairs * 2 * TILE, reads);
+    multiply(reads, count, v->from.pairs, worker->sums);
+    for (int i = 0; i < 4; i++) {
+        const int block = 2 * pair + i % 2;
+        const long pixel = 2 * spot + i / 2;
         const float *sums = worker->sums + (ptrdiff_t)i * BLOCK * TILE_LINES;
+        if (block >= v->to.blocks || pixel >= v->to.pixels)
+            continue;
         if (worker->moments)
-            add_moments(worker->moments + 2 * pair + i % 2, sums, rows);
-        put(v, first, rows, 2 * pair + i % 2, at->h * v->to.w + at->w, sums);
+            add_moments(worker->moments + block, sums, rows);
+        put(v, first, rows, block, v->order[pixel].h * v->to.w + v->order[pixel].w, sums);
     }
 }
 
@@ -341,8 +354,7 @@ static void run_units(const struct values *v, int thread)
                             .moments = moments ? moments + (ptrdiff_t)thread * v->to.blocks : NULL,
                             .group = -1};
     for (int i = 0; moments && i < v->to.blocks; i++)
-        worker.moments[i].count = 0, memset(worker.moments[i].sum, 0, sizeof worker.moments->sum),
-        memset(worker.moments[i].square, 0, sizeof worker.moments->square);
+        worker.moments[i] = (struct conv_moments){.count = 0};
     for (long unit = begin; unit < end; unit++)
         run_unit(v, &worker, unit);
 }
@@ -356,7 +368,7 @@ static void values_run(const struct conv_pass *pass)
     v.source = gradient ? pass->dy : pass->x;
     v.result = gradient ? pass->dx : pass->y;
     values_tables(&v);
-    const long tiles = (long)v.to.blocks * v.taps * (v.from.blocks / 2);
+    const long tiles = weights_tiles(&v);
 #pragma omp parallel num_threads(pass->threads)
     {
 #pragma omp for

@@ -22,8 +22,10 @@ static const struct kind {
     int in, out, h, w, kernel, stride; /* channels, sides of the input */
 } kinds[] = {
     {32, 32, 7, 7, 3, 1}, {64, 32, 5, 9, 3, 2}, {32, 96, 6, 4, 1, 2},
-    {64, 64, 1, 1, 3, 1}, {32, 64, 9, 5, 5, 1},
+    {64, 64, 1, 1, 3, 1}, {32, 48, 9, 5, 5, 1}, {16, 80, 4, 6, 3, 1},
 };
+
+#define KINDS (sizeof kinds / sizeof *kinds)
 
 static const int row_counts[] = {1, 16, 37, 65};
 
@@ -120,9 +122,10 @@ static void each(enum conv_direction direction, void (*check)(struct trial *))
 #if defined(HAVE_AMX)
     list[1] = &amx_kernels[direction];
 #endif
-    for (size_t i = 0; i < 2 * 5 * 4 * 3; i++) {
+    for (size_t i = 0; i < 2 * KINDS * 4 * 3; i++) {
         struct trial t = {.kernel = list[i % 2]};
-        trial_make(&t, &kinds[i / 2 % 5], row_counts[i / 10 % 4], (int)(i / 40) + 1);
+        trial_make(&t, &kinds[i / 2 % KINDS], row_counts[i / 2 / KINDS % 4],
+                   (int)(i / 2 / KINDS / 4) + 1);
         if (t.kernel && t.kernel->fits(&t.shape))
             check(&t);
         else
