@@ -35,15 +35,17 @@ stages            90  900  stages of networks and models beside the whole, f32 a
 slices            60  900  slices of networks beside the whole
 models-f32        60  900  the shipped models against the reference, every layer's gradient, f32
 models-tf32       90  900  the same, TF32
-ops-bf16          70  900  every operation and its gradients against the reference, bf16
-ops-f32           60  900  the same, f32
+ops-bf16         120  900  every operation and its gradients against the reference, bf16: a third
+ops-bf16-2       120  900  the second third
+ops-bf16-3       120  900  the last third
+ops-f32           60  900  every operation and its gradients against the reference, f32
 ops-tf32          60  900  the same, products rounded to TF32
 slopes            60  900  gradients against finite differences of the reference's loss
 parity-f32        60 1800  20 steps against PyTorch's stored results, f32
 parity-tf32       60 1800  the same, TF32
 nvml              10  120  NVML's figures against nvidia-smi's
 memcheck          90 1800  compute-sanitizer memcheck on the backend's kernels in some steps
-racecheck        120 1800  compute-sanitizer racecheck on the same
+racecheck        300 1800  compute-sanitizer racecheck on the same
 initcheck         20 1800  compute-sanitizer initcheck on the kernels' own tests
 synccheck         60 1800  compute-sanitizer synccheck on the backend's kernels in some steps
 END
