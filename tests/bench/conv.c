@@ -5,13 +5,12 @@
 #include "base/text.h"
 #include "engine/device/cpu/autotune/measure.h"
 #include "engine/device/cpu/backend.h"
-#include "engine/device/cpu/core/onednn.h"
 
 /*
  * Speed of convolutions, one by one, in every way there is:
- *   conv ROWS THREADS [RUNS [SHAPE [bf16]]]
+ *   conv ROWS THREADS [RUNS [f32|bf16 [SHAPE]]]
  * prints the quickest of RUNS runs for the shapes of ResNet-18 at 28x28, or for one of them, by
- * number (-1: all), in f32 or bf16. GFLOP/s count the multiplications and additions of the direct
+ * number. GFLOP/s count the multiplications and additions of the direct
  * algorithm.
  */
 
@@ -69,16 +68,18 @@ int main(int argc, char **argv)
     long rows, threads, runs = 10, only = -1;
     struct device *device = NULL;
     struct error err = ERROR_INIT;
-    const bool bf16 = argc == 6 && strcmp(argv[5], "bf16") == 0;
-    if (argc < 3 || argc > 5 + bf16 || !parse_long(argv[1], 1, 100000, &rows) ||
+    const char *type = argc > 4 ? argv[4] : "f32", *why;
+    const bool bf16 = strcmp(type, "bf16") == 0;
+    if (argc < 3 || argc > 6 || !parse_long(argv[1], 1, 100000, &rows) ||
         !parse_long(argv[2], 1, 1024, &threads) ||
         (argc > 3 && !parse_long(argv[3], 1, 100000, &runs)) ||
-        (argc > 4 && !parse_long(argv[4], -1, SHAPES - 1, &only))) {
-        fprintf(stderr, "usage: %s ROWS THREADS [RUNS [SHAPE [bf16]]]\n", argv[0]);
+        (!bf16 && strcmp(type, "f32") != 0) ||
+        (argc > 5 && !parse_long(argv[5], 0, SHAPES - 1, &only))) {
+        fprintf(stderr, "usage: %s ROWS THREADS [RUNS [f32|bf16 [SHAPE]]]\n", argv[0]);
         return 2;
     }
-    if (bf16 && !library_uses(dnnl_cpu_isa_avx512_core_bf16)) {
-        fprintf(stderr, "%s: this processor does not multiply bf16\n", argv[0]);
+    if (!cpu_backend.computes_in(bf16 ? TYPE_BF16 : TYPE_F32, &why)) {
+        fprintf(stderr, "%s: %s\n", argv[0], why);
         return 77;
     }
     const struct device_options options = {.id = {DEVICE_CPU, 0}, .threads = (int)threads};

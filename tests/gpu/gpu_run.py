@@ -184,12 +184,12 @@ class GpuRun(unittest.TestCase):
         self.assertIn(" | all-reduce by NCCL between two processes on one GPU |", page)
 
     def test_failures_are_told(self):
-        done = self.run_it("--only", "ops-tf32,ops-bf16,slopes,graph,initcheck,nvml,plans",
-                           FAKE_ops_tf32="fail", FAKE_ops_bf16="none", FAKE_slopes="crash",
+        done = self.run_it("--only", "ops-tf32,ops-bf16-1,slopes,graph,initcheck,nvml,plans",
+                           FAKE_ops_tf32="fail", FAKE_ops_bf16_1="none", FAKE_slopes="crash",
                            FAKE_graph="skip", FAKE_sanitizer="fail", FAKE_LIMIT="250")
         results = self.results()
         self.assertEqual(results["ops-tf32"], ("FAIL", "trial.c:9: weights are off by 3"))
-        self.assertEqual(results["ops-bf16"], ("FAIL", "FAIL: no test was run"))
+        self.assertEqual(results["ops-bf16-1"], ("FAIL", "FAIL: no test was run"))
         self.assertEqual(results["slopes"][0], "FAIL")
         self.assertEqual(results["graph"], ("SKIP", "no luck"))
         self.assertEqual(results["initcheck"], ("FAIL", "========= ERROR SUMMARY: 1 error"))
@@ -246,7 +246,7 @@ class GpuRun(unittest.TestCase):
         self.assertEqual(results["ops-f32"], ("PASS", "all of ops-f32"))
         self.assertEqual(results["kernels"][0], "PASS")
         self.assertEqual(results["graph"][0], "FAIL")
-        self.assertEqual(results["ops-bf16"][0], "LEFT")
+        self.assertEqual(results["ops-bf16-1"][0], "LEFT")
         # What passed with other sources is run again, after the others, and kept until then.
         kept = [line.rsplit("\t", 1) for line in self.text("results.tsv").splitlines()
                 if line.startswith(("plans\t", "slopes\t"))]

@@ -35,9 +35,9 @@ stages            90  900  stages of networks and models beside the whole, f32 a
 slices            60  900  slices of networks beside the whole
 models-f32        60  900  the shipped models against the reference, every layer's gradient, f32
 models-tf32       90  900  the same, TF32
-ops-bf16         120  900  every operation and its gradients against the reference, bf16: a third
-ops-bf16-2       120  900  the second third
-ops-bf16-3       120  900  the last third
+ops-bf16-1       120  900  every operation and its gradients against the reference, bf16, part 1 of 3
+ops-bf16-2       120  900  every operation and its gradients against the reference, bf16, part 2 of 3
+ops-bf16-3       120  900  every operation and its gradients against the reference, bf16, part 3 of 3
 ops-f32           60  900  every operation and its gradients against the reference, f32
 ops-tf32          60  900  the same, products rounded to TF32
 slopes            60  900  gradients against finite differences of the reference's loss

@@ -23,8 +23,9 @@ another summation moves it over, where it did not happen to PyTorch: one such un
 of an entry by up to 1e-3 and later losses by some 1e-5.
 
 With --dtype tf32 come beside them 4 times what TF32, imitated in PyTorch on a CPU, strayed from f32
-(tests/fixtures/parity-tf32.json, made by make_rounding.py; for sums, whose errors may add up, 12
-times or 4 times what the sum strayed), and one row in 16 that is called otherwise.
+(tests/fixtures/parity-tf32.json, made by make_rounding.py; for sums, whose errors may add up, the
+larger of 12 times that and 4 times what the sum itself strayed), and one row in 16 that is called
+otherwise.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 libcpu_a_SOURCES += \
 	%D%/amx.c \
-	%D%/convolutions.h \
-	%D%/gradients.h \
+	%D%/blocked.h \
 	%D%/kernels.h \
 	%D%/tiles.h \
-	%D%/values.h
+	%D%/values.h \
+	%D%/weights.h

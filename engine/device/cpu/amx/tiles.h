@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Lines of tiles of bf16. Part of convolutions.h, which is included after vectors of 16 floats
- * (simd/vector.h), transpose() for them, and the operations on tiles:
- *   TARGET                    the function attribute that allows them
- *   tile_zero(tile)           tiles have constant numbers from 0 to 7
- *   tile_load(tile, from)     TILE_BYTES, one line after the other
+ * Lines of tiles of bf16. Part of blocked.h, which is included after vectors of 16 floats
+ * (simd/vector.h), transpose() for them, and
+ *   TARGET                     the function attribute that allows them
+ *   tile_zero(tile)            tiles are numbered by constants, 0 to 7
+ *   tile_load(tile, from)      TILE_BYTES, one line after the other
  *   tile_store(tile, to)
- *   tile_multiply(sums, a, b) sums[i][j] += a[i][2k] * b[k][2j] + a[i][2k + 1] * b[k][2j + 1] for
- * all k: 16 lines of 32 bf16 by 16 lines of 16 pairs of them tiles_begin(), tiles_end(),
- * tiles_are_there() AMX_KERNELS, AMX_NAME     the kernels' array, and what they are called
+ *   tile_multiply(sums, a, b)  for all k: 16 lines of 32 bf16 by 16 lines of 16 pairs,
+ *                              sums[i][j] += a[i][2k] * b[k][2j] + a[i][2k + 1] * b[k][2j + 1]
+ *   tiles_begin(), tiles_end() around all uses of tiles, by each thread
+ *   processor_has_tiles()
+ *   AMX_KERNELS, AMX_NAME      the name of the kernels' array, and that of each kernel
  */
 
 #define TILE_LINES 16
 #define TILE_LINE  64                           /* bytes */
 #define TILE       (TILE_LINES * TILE_LINE / 2) /* numbers of bf16 */
-#define BLOCK      16                           /* channels of a block, floats of a vector */
+#define TILE_BYTES ((size_t)TILE_LINES * TILE_LINE)
+#define TILE_SUMS  (TILE_LINES * BLOCK) /* floats */
+#define BLOCK      16                   /* channels of a block, floats of a vector */
+
+#define MOST_TAPS  64
+#define MOST_LINES 64 /* of a picture's result */
+/* Bytes of a group's tiles on one side; each thread has its own. */
+#define MOST_PACKED ((size_t)8 << 20)
 
 #define INLINE static inline TARGET __attribute__((always_inline))
 
@@ -23,6 +32,32 @@
 #define TILES_ARE_STORED __asm__ volatile("" ::: "memory")
 
 typedef uint32_t words __attribute__((vector_size(TILE_LINE)));
+
+/* A side of the convolution; the last pair of an odd number of blocks has one alone. */
+struct side {
+    int blocks, pairs, h, w, pixels;
+};
+
+static struct side side_of(const struct conv_shape *s, bool in)
+{
+    const int blocks = (in ? s->in : s->out) / BLOCK;
+    const int h = in ? s->in_h : s->out_h, w = in ? s->in_w : s->out_w;
+    return (struct side){blocks, (blocks + 1) / 2, h, w, h * w};
+}
+
+/* Of a group of rows. */
+static size_t packed_bytes(struct side side)
+{
+    return (size_t)side.pairs * (size_t)side.pixels * TILE_BYTES;
+}
+
+/* Reserve bytes of the scratch, from a cache line on; returns their offset. */
+static size_t reserve(size_t *used, size_t bytes)
+{
+    const size_t at = *used;
+    *used += (bytes + TILE_LINE - 1) / TILE_LINE * TILE_LINE;
+    return at;
+}
 
 /* Pairs of bf16, which come widened: of `low` in the lower halves. */
 INLINE vector pairs_of(vector low, vector high)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Results and gradients of the data. Part of convolutions.h. Both sum, for each pixel that they
+ * Results and gradients of the data. Part of blocked.h. Both sum, for each pixel that they
  * write, products of the pixels under a window with its weights; they differ in which pixels these
  * are and in how the weights lie.
  *
@@ -11,9 +11,9 @@
  * Work is cut into units: two pixels of a group and a pair of blocks, which four tiles sum up.
  */
 
-/* A side of the convolution; the last pair of an odd number of blocks has one alone. */
-struct side {
-    int blocks, pairs, h, w, pixels;
+/* A pixel of what is written. */
+struct pixel {
+    short h, w;
 };
 
 struct values {
@@ -23,39 +23,18 @@ struct values {
     uint16_t *result;
     struct side from, to; /* what is read and what is written */
     bool gradient;
-    int taps, spots; /* spots: pairs of pixels that are written */
+    int taps, pixel_pairs; /* pairs of pixels that are written */
     long units;
-    uint16_t *weights, *nothing; /* nothing: a tile of zeros */
-    struct pixel {
-        short h, w;
-    } * order; /* of the pixels written */
-    short *row_under,
-        *column_under; /* [h or w written][h or w of a window]: what is read; -1: padding */
-    char *own;         /* of the threads */
-    size_t own_bytes, bytes;
+    uint16_t *weights, *zeros; /* packed; a tile */
+    struct pixel *order;
+    /* [h or w written][h or w of a tap]: the h or w read, -1 in the padding */
+    short *row_under, *column_under;
+    char *thread_memory;
+    size_t thread_bytes, bytes;
 };
 
-/* Memory that a plan takes: where the next `bytes` start, on a line. */
-static size_t take(size_t *used, size_t bytes)
-{
-    const size_t at = *used;
-    *used += (bytes + TILE_LINE - 1) / TILE_LINE * TILE_LINE;
-    return at;
-}
-
-static struct side side_of(const struct conv_shape *s, bool in)
-{
-    const int blocks = (in ? s->in : s->out) / BLOCK;
-    const int h = in ? s->in_h : s->out_h, w = in ? s->in_w : s->out_w;
-    return (struct side){blocks, (blocks + 1) / 2, h, w, h * w};
-}
-
-static size_t packed_bytes(struct side side)
-{
-    return (size_t)side.pairs * (size_t)side.pixels * TILE * sizeof(uint16_t);
-}
-
-static long weights_tiles(const struct values *v)
+/* Tiles of them. */
+static long packed_weights(const struct values *v)
 {
     return (long)v->to.pairs * v->taps * v->from.pairs * 2;
 }
@@ -67,30 +46,30 @@ static void values_plan(struct values *v, const struct conv_shape *s, bool gradi
     *v = (struct values){.shape = s, .gradient = gradient, .taps = s->kernel_h * s->kernel_w};
     v->from = side_of(s, !gradient);
     v->to = side_of(s, gradient);
-    v->spots = (v->to.pixels + 1) / 2;
-    v->units = (long)((s->rows + TILE_LINES - 1) / TILE_LINES) * v->to.pairs * v->spots;
-    v->own_bytes = packed_bytes(v->from) + 4 * TILE * sizeof(uint16_t);
+    v->pixel_pairs = (v->to.pixels + 1) / 2;
+    v->units = (long)((s->rows + TILE_LINES - 1) / TILE_LINES) * v->to.pairs * v->pixel_pairs;
+    v->thread_bytes = packed_bytes(v->from) + 4 * TILE_BYTES;
     size_t used = 0;
-    const size_t weights = take(&used, (size_t)weights_tiles(v) * TILE * sizeof(uint16_t)),
-                 nothing = take(&used, TILE * sizeof(uint16_t)),
-                 order = take(&used, (size_t)v->to.pixels * sizeof *v->order),
-                 rows = take(&used, (size_t)(v->to.h * s->kernel_h) * sizeof(short)),
-                 columns = take(&used, (size_t)(v->to.w * s->kernel_w) * sizeof(short)),
-                 own = take(&used, (size_t)threads * v->own_bytes);
+    const size_t weights = reserve(&used, (size_t)packed_weights(v) * TILE_BYTES),
+                 zeros = reserve(&used, TILE_BYTES),
+                 order = reserve(&used, (size_t)v->to.pixels * sizeof *v->order),
+                 rows = reserve(&used, (size_t)(v->to.h * s->kernel_h) * sizeof(short)),
+                 columns = reserve(&used, (size_t)(v->to.w * s->kernel_w) * sizeof(short)),
+                 own = reserve(&used, (size_t)threads * v->thread_bytes);
     v->bytes = used;
     if (!scratch)
         return;
     v->weights = (uint16_t *)(scratch + weights);
-    v->nothing = (uint16_t *)(scratch + nothing);
+    v->zeros = (uint16_t *)(scratch + zeros);
     v->order = (struct pixel *)(scratch + order);
     v->row_under = (short *)(scratch + rows);
     v->column_under = (short *)(scratch + columns);
-    v->own = scratch + own;
+    v->thread_memory = scratch + own;
 }
 
 /* Along one axis: where taps of windows of `written` numbers lie among `read` ones. */
-static void find_under(short *under, int written, int read, int kernel, int stride, int pad,
-                       bool gradient)
+static void map_taps(short *under, int written, int read, int kernel, int stride, int pad,
+                     bool gradient)
 {
     for (int i = 0; i < written; i++)
         for (int k = 0; k < kernel; k++) {
@@ -104,16 +83,16 @@ static void find_under(short *under, int written, int read, int kernel, int stri
         }
 }
 
-/* Pixels that are read by the same taps follow one another, so that pairs leave out the same. */
+/* Pixels that the same taps reach are neighbours in this order, so that both of a pair skip the
+ * same taps. */
 static void values_tables(const struct values *v)
 {
     const struct conv_shape *s = v->shape;
     const int step_h = v->gradient ? s->stride_h : 1, step_w = v->gradient ? s->stride_w : 1;
     struct pixel *next = v->order;
-    memset(v->nothing, 0, TILE * sizeof(uint16_t));
-    find_under(v->row_under, v->to.h, v->from.h, s->kernel_h, s->stride_h, s->pad_h, v->gradient);
-    find_under(v->column_under, v->to.w, v->from.w, s->kernel_w, s->stride_w, s->pad_w,
-               v->gradient);
+    memset(v->zeros, 0, TILE_BYTES);
+    map_taps(v->row_under, v->to.h, v->from.h, s->kernel_h, s->stride_h, s->pad_h, v->gradient);
+    map_taps(v->column_under, v->to.w, v->from.w, s->kernel_w, s->stride_w, s->pad_w, v->gradient);
     for (int first_h = 0; first_h < step_h; first_h++)
         for (int first_w = 0; first_w < step_w; first_w++)
             for (int h = first_h; h < v->to.h; h += step_h)
@@ -123,7 +102,7 @@ static void values_tables(const struct values *v)
 
 /* --- packing --- */
 
-/* A tile of the weights: by its number in their order. */
+/* Tile `number` of the packed weights, in the order given above. */
 TARGET static void pack_weights(const struct values *v, long number)
 {
     const int pairs = v->from.pairs, in_blocks = v->shape->in / BLOCK;
@@ -134,7 +113,7 @@ TARGET static void pack_weights(const struct values *v, long number)
         const int read = (int)(number / 2 % pairs) * 2 + half;
         const int out = v->gradient ? read : written, in = v->gradient ? written : read;
         if (read >= v->from.blocks || written >= v->to.blocks) {
-            memset(to, 0, TILE * sizeof(uint16_t) / 2);
+            memset(to, 0, TILE_BYTES / 2);
             continue;
         }
         const float *w =
@@ -152,9 +131,8 @@ TARGET static void pack_weights(const struct values *v, long number)
     }
 }
 
-#define AHEAD                                                                                      \
-    8 /* pixels whose tiles, of all rows, are filled together: they fit the first cache            \
-       */
+/* Pixels whose tiles are filled together: those of all rows fit the first-level cache. */
+#define PIXELS_AT_ONCE 8
 
 /* A row's block of channels of `pixels` pixels into its places in their tiles. */
 INLINE void pack_row(const uint16_t *from, uint16_t *to, int pixels, const struct conv_norm *norm,
@@ -175,21 +153,22 @@ TARGET static void pack_block(const struct values *v, int group, int block, uint
 {
     const struct conv_norm *norm = v->gradient ? NULL : v->pass->norm;
     const int first = group * TILE_LINES, left = v->shape->rows - first;
-    for (int pixel = 0; pixel < v->from.pixels; pixel += AHEAD, to += AHEAD * TILE) {
-        const int pixels = v->from.pixels - pixel < AHEAD ? v->from.pixels - pixel : AHEAD;
-        for (int n = 0; n < TILE_LINES; n++) {
-            uint16_t *line = to + n * TILE_LINE / 2;
-            const uint16_t *from =
-                v->source +
-                (((ptrdiff_t)(first + n) * v->from.blocks + block) * v->from.pixels + pixel) *
-                    BLOCK;
-            if (n >= left || block >= v->from.blocks)
-                clear_row(line, pixels);
-            else if (norm)
-                pack_row(from, line, pixels, norm, (size_t)block * BLOCK);
+    const int rows = block >= v->from.blocks ? 0 : left < TILE_LINES ? left : TILE_LINES;
+    for (int pixel = 0; pixel < v->from.pixels;
+         pixel += PIXELS_AT_ONCE, to += PIXELS_AT_ONCE * TILE) {
+        const int rest = v->from.pixels - pixel;
+        const int pixels = rest < PIXELS_AT_ONCE ? rest : PIXELS_AT_ONCE;
+        for (int n = 0; n < rows; n++) {
+            const ptrdiff_t plane = (ptrdiff_t)(first + n) * v->from.blocks + block;
+            const uint16_t *from = v->source + (plane * v->from.pixels + pixel) * BLOCK;
+            /* Twice, so that it is compiled without the norm, too. */
+            if (norm)
+                pack_row(from, to + n * TILE_LINE / 2, pixels, norm, (size_t)block * BLOCK);
             else
-                pack_row(from, line, pixels, NULL, 0);
+                pack_row(from, to + n * TILE_LINE / 2, pixels, NULL, 0);
         }
+        for (int n = rows; n < TILE_LINES; n++)
+            clear_row(to + n * TILE_LINE / 2, pixels);
     }
 }
 
@@ -197,33 +176,33 @@ TARGET static void pack_block(const struct values *v, int group, int block, uint
 
 /* What a tap of two windows reads: tiles of the first pair of blocks, and how far it is to the next
  * pair's. */
-struct reads {
+struct tap {
     const uint16_t *at[2];
     ptrdiff_t step[2];
     const uint16_t *weights;
 };
 
 /* The taps of a unit that read anything; returns their number. */
-static int find_reads(const struct values *v, const uint16_t *packed, long spot,
-                      const uint16_t *weights, struct reads *reads)
+static int find_taps(const struct values *v, const uint16_t *packed, long pixel_pair,
+                     const uint16_t *weights, struct tap *taps)
 {
     const struct conv_shape *s = v->shape;
     const ptrdiff_t step = (ptrdiff_t)v->from.pixels * TILE,
                     tap_size = (ptrdiff_t)v->from.pairs * 2 * TILE;
-    const struct pixel *pixels = v->order + 2 * spot;
-    const int count = 2 * spot + 1 < v->to.pixels ? 2 : 1;
+    const struct pixel *pixels = v->order + 2 * pixel_pair;
+    const int count = 2 * pixel_pair + 1 < v->to.pixels ? 2 : 1;
     int found = 0;
     for (int kh = 0; kh < s->kernel_h; kh++)
         for (int kw = 0; kw < s->kernel_w; kw++, weights += tap_size) {
-            struct reads *r = &reads[found];
+            struct tap *tap = &taps[found];
             bool any = false;
-            r->weights = weights;
+            tap->weights = weights;
             for (int i = 0; i < 2; i++) {
                 const int h = i < count ? v->row_under[pixels[i].h * s->kernel_h + kh] : -1;
                 const int w = i < count ? v->column_under[pixels[i].w * s->kernel_w + kw] : -1;
                 const bool there = h >= 0 && w >= 0;
-                r->at[i] = there ? packed + ((ptrdiff_t)h * v->from.w + w) * TILE : v->nothing;
-                r->step[i] = there ? step : 0;
+                tap->at[i] = there ? packed + ((ptrdiff_t)h * v->from.w + w) * TILE : v->zeros;
+                tap->step[i] = there ? step : 0;
                 any = any || there;
             }
             found += any;
@@ -232,7 +211,7 @@ static int find_reads(const struct values *v, const uint16_t *packed, long spot,
 }
 
 /* Four tiles of sums: of the first pixel's two blocks, then of the second's. */
-TARGET static void multiply(const struct reads *reads, int count, int pairs, float *sums)
+TARGET static void multiply(const struct tap *taps, int count, int pairs, float *sums)
 {
     TILES_ARE_STORED;
     tile_zero(0);
@@ -240,7 +219,7 @@ TARGET static void multiply(const struct reads *reads, int count, int pairs, flo
     tile_zero(2);
     tile_zero(3);
     for (int i = 0; i < count; i++) {
-        const uint16_t *a = reads[i].at[0], *b = reads[i].at[1], *w = reads[i].weights;
+        const uint16_t *a = taps[i].at[0], *b = taps[i].at[1], *w = taps[i].weights;
         for (int pair = 0; pair < pairs; pair++) {
             tile_load(4, a);
             tile_load(5, b);
@@ -250,19 +229,21 @@ TARGET static void multiply(const struct reads *reads, int count, int pairs, flo
             tile_multiply(1, 4, 7);
             tile_multiply(2, 5, 6);
             tile_multiply(3, 5, 7);
-            a += reads[i].step[0];
-            b += reads[i].step[1];
+            a += taps[i].step[0];
+            b += taps[i].step[1];
             w += 2 * (ptrdiff_t)TILE;
         }
     }
     tile_store(0, sums);
-    tile_store(1, sums + BLOCK * TILE_LINES);
-    tile_store(2, sums + 2 * BLOCK * TILE_LINES);
-    tile_store(3, sums + 3 * BLOCK * TILE_LINES);
+    tile_store(1, sums + TILE_SUMS);
+    tile_store(2, sums + 2 * TILE_SUMS);
+    tile_store(3, sums + 3 * TILE_SUMS);
 }
 
 /* --- results --- */
 
+/* Of the sums alone: a convolution before a BatchNorm has no bias, ReLU or addition
+ * (moments_wanted). */
 TARGET static void add_moments(struct conv_moments *moments, const float *sums, int rows)
 {
     float sum[BLOCK], square[BLOCK];
@@ -285,17 +266,17 @@ TARGET static void add_moments(struct conv_moments *moments, const float *sums, 
 }
 
 /* A tile's sums, of a block at one pixel of `rows` rows, to where they belong. */
-TARGET static void put(const struct values *v, int first, int rows, int block, int pixel,
-                       const float *sums)
+TARGET static void store_tile(const struct values *v, int first, int rows, int block, int pixel,
+                              const float *sums)
 {
     const struct conv_shape *s = v->shape;
     const ptrdiff_t row = (ptrdiff_t)v->to.blocks * v->to.pixels * BLOCK;
     const float *bias = v->gradient ? NULL : v->pass->bias;
-    const vector more = bias ? v_load(bias + (ptrdiff_t)block * BLOCK) : v_zero();
+    const vector shift = bias ? v_load(bias + (ptrdiff_t)block * BLOCK) : v_zero();
     const bool add = s->add && !v->gradient, relu = s->relu && !v->gradient;
     uint16_t *to = v->result + first * row + ((ptrdiff_t)block * v->to.pixels + pixel) * BLOCK;
     for (int n = 0; n < rows; n++, to += row) {
-        vector y = v_load(sums + (ptrdiff_t)n * BLOCK) + more;
+        vector y = v_load(sums + (ptrdiff_t)n * BLOCK) + shift;
         if (add)
             y += v_load_bf16(to);
         if (relu)
@@ -307,19 +288,19 @@ TARGET static void put(const struct values *v, int first, int rows, int block, i
 /* What a thread has packed for itself. */
 struct worker {
     uint16_t *packed;
-    float *sums;
+    float *sums;                  /* four tiles */
     struct conv_moments *moments; /* NULL: nobody wants them */
     int group;
 };
 
 static void run_unit(const struct values *v, struct worker *worker, long unit)
 {
-    const int spots = v->spots, pairs = v->to.pairs;
-    const int group = (int)(unit / spots / pairs), pair = (int)(unit / spots % pairs);
-    const long spot = unit % spots;
+    const int pixel_pairs = v->pixel_pairs, pairs = v->to.pairs;
+    const int group = (int)(unit / pixel_pairs / pairs), pair = (int)(unit / pixel_pairs % pairs);
+    const long pixel_pair = unit % pixel_pairs;
     const int first = group * TILE_LINES;
     const int rows = v->shape->rows - first < TILE_LINES ? v->shape->rows - first : TILE_LINES;
-    struct reads reads[MOST_TAPS];
+    struct tap taps[MOST_TAPS];
     if (group != worker->group) {
         for (int block = 0; block < 2 * v->from.pairs; block++)
             pack_block(v, group, block,
@@ -328,18 +309,18 @@ static void run_unit(const struct values *v, struct worker *worker, long unit)
         worker->group = group;
     }
     const int count =
-        find_reads(v, worker->packed, spot,
-                   v->weights + (ptrdiff_t)pair * v->taps * v->from.pairs * 2 * TILE, reads);
-    multiply(reads, count, v->from.pairs, worker->sums);
+        find_taps(v, worker->packed, pixel_pair,
+                  v->weights + (ptrdiff_t)pair * v->taps * v->from.pairs * 2 * TILE, taps);
+    multiply(taps, count, v->from.pairs, worker->sums);
     for (int i = 0; i < 4; i++) {
         const int block = 2 * pair + i % 2;
-        const long pixel = 2 * spot + i / 2;
-        const float *sums = worker->sums + (ptrdiff_t)i * BLOCK * TILE_LINES;
+        const long pixel = 2 * pixel_pair + i / 2;
+        const float *sums = worker->sums + (ptrdiff_t)i * TILE_SUMS;
         if (block >= v->to.blocks || pixel >= v->to.pixels)
             continue;
         if (worker->moments)
             add_moments(worker->moments + block, sums, rows);
-        put(v, first, rows, block, v->order[pixel].h * v->to.w + v->order[pixel].w, sums);
+        store_tile(v, first, rows, block, v->order[pixel].h * v->to.w + v->order[pixel].w, sums);
     }
 }
 
@@ -347,7 +328,7 @@ static void run_units(const struct values *v, int thread)
 {
     const long begin = v->units * thread / v->pass->threads,
                end = v->units * (thread + 1) / v->pass->threads;
-    char *own = v->own + (size_t)thread * v->own_bytes;
+    char *own = v->thread_memory + (size_t)thread * v->thread_bytes;
     struct conv_moments *moments = v->gradient ? NULL : v->pass->moments;
     struct worker worker = {.packed = (uint16_t *)own,
                             .sums = (float *)(own + packed_bytes(v->from)),
@@ -368,7 +349,7 @@ static void values_run(const struct conv_pass *pass)
     v.source = gradient ? pass->dy : pass->x;
     v.result = gradient ? pass->dx : pass->y;
     values_tables(&v);
-    const long tiles = weights_tiles(&v);
+    const long tiles = packed_weights(&v);
 #pragma omp parallel num_threads(pass->threads)
     {
 #pragma omp for

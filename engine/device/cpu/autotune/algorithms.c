@@ -11,17 +11,13 @@
 
 #if defined(__x86_64__)
 
-#if defined(HAVE_AMX)
-#define AMX(direction) &amx_kernels[direction],
-#else
-#define AMX(direction)
-#endif
-
+/* What usually wins comes first: it is chosen where nothing is measured (first_own in choose.c). */
 static const struct conv_kernel *const of_16[DIRECTIONS][8] = {
-    [CONV_FORWARD] = {AMX(CONV_FORWARD) & winograd_forward_16, &strided_avx512[CONV_FORWARD]},
-    [CONV_BACKWARD_DATA] = {AMX(CONV_BACKWARD_DATA) & winograd_data_16,
+    [CONV_FORWARD] = {&amx_kernels[CONV_FORWARD], &winograd_forward_16,
+                      &strided_avx512[CONV_FORWARD]},
+    [CONV_BACKWARD_DATA] = {&amx_kernels[CONV_BACKWARD_DATA], &winograd_data_16,
                             &strided_avx512[CONV_BACKWARD_DATA]},
-    [CONV_BACKWARD_WEIGHTS] = {AMX(CONV_BACKWARD_WEIGHTS) & winograd_weights_16,
+    [CONV_BACKWARD_WEIGHTS] = {&amx_kernels[CONV_BACKWARD_WEIGHTS], &winograd_weights_16,
                                &strided_avx512[CONV_BACKWARD_WEIGHTS]},
 };
 

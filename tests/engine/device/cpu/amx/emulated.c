@@ -97,11 +97,11 @@ static void tiles_begin(void) {}
 
 static void tiles_end(void) {}
 
-static bool tiles_are_there(void)
+static bool processor_has_tiles(void)
 {
     return true;
 }
 
 #define AMX_KERNELS emulated_amx_kernels
 #define AMX_NAME    "AMX, emulated"
-#include "engine/device/cpu/amx/convolutions.h"
+#include "engine/device/cpu/amx/blocked.h"

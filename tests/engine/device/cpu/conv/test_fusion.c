@@ -193,7 +193,7 @@ static void each_kernel(bool forward_alone, void (*check)(struct trial_conv *), 
     }
 }
 
-START_TEST(norms_inside_change_no_bit)
+START_TEST(fused_norms_change_no_bit)
 {
     each_kernel(false, check_norm, 0);
 }
@@ -418,7 +418,7 @@ int main(void)
     Suite *suite = suite_create("fusion of convolutions");
     TCase *tc = tcase_create("fusion");
     tcase_set_timeout(tc, 120);
-    tcase_add_test(tc, norms_inside_change_no_bit);
+    tcase_add_test(tc, fused_norms_change_no_bit);
     tcase_add_test(tc, moments_are_as_good_as_those_of_a_pass);
     tcase_add_loop_test(tc, passes_agree_with_the_reference, 0, conformance_nets);
     tcase_add_loop_test(tc, passes_agree_with_avx2, 0, conformance_nets);

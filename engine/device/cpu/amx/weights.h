@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Gradients of the weights. Part of convolutions.h. A tap's are sums over pixels and rows of
- * products of what it reads with the gradient of what it was for. 32 rows of a batch are a group;
+ * Gradients of the weights. Part of blocked.h. The gradient of a weight is a sum over rows and
+ * pixels of dy: dy times the pixel of x that the tap reads there. 32 rows of a batch are a group;
  * both are packed into tiles: x as [block of channels][pixel][16 channels][32 rows], dy as
  * [block][pixel] [16 pairs of rows][16 channels][2]. A tile of sums is a block of weights as it is
  * stored. Pictures are cut into bands of lines whose tiles fit a core's cache.
  *
- * Threads divide the groups, as long as there is room for gradients of each part, and those of
- * one part divide the channels of the result, for which each packs all of x.
+ * The groups of rows are divided into parts, each with sums of its own while these fit PARTS_BYTES;
+ * the threads of a part share the blocks of dy, and each packs all of x.
  */
 
 #define GROUP       (2 * TILE_LINES)
 #define BAND_BYTES  ((size_t)1 << 20)
 #define PARTS_BYTES ((size_t)8 << 20) /* of gradients that are added up at the end */
 
-struct gradients {
+struct weights_gradient {
     const struct conv_pass *pass;
     const struct conv_shape *shape;
     struct side x, dy;
     int taps, groups;
-    int parts, shares; /* of the groups; of the channels of dy: pairs of blocks */
-    int band;          /* lines of dy */
-    int x_lines;       /* that a band reads at most */
-    size_t count;      /* gradients */
-    float *sums;       /* of the parts but the first */
-    double *bias;      /* [part][channel] */
-    char *own;
-    size_t own_bytes, x_bytes, bytes;
+    int parts;    /* of the groups */
+    int shares;   /* threads of a part, which divide the pairs of blocks of dy */
+    int band;     /* lines of dy */
+    int x_lines;  /* that a band reads at most */
+    size_t count; /* gradients */
+    float *sums;  /* of the parts but the first */
+    double *bias; /* [part][channel] */
+    char *thread_memory;
+    size_t thread_bytes, x_bytes, dy_bytes, bytes;
 };
 
 static int lines_read(const struct conv_shape *s, int band)
@@ -36,27 +37,24 @@ static int lines_read(const struct conv_shape *s, int band)
     return lines < s->in_h ? lines : s->in_h;
 }
 
-static size_t tiles_bytes(size_t tiles)
-{
-    return tiles * TILE * sizeof(uint16_t);
-}
-
 /* Pairs of blocks of a share at most. */
-static int pairs_of_share(const struct gradients *g)
+static int pairs_of_share(const struct weights_gradient *g)
 {
     return (g->dy.pairs + g->shares - 1) / g->shares;
 }
 
-/* The bytes of a band's tiles of dy; those of x are set. */
-static size_t band_bytes(struct gradients *g, int band)
+/* Cut dy into bands of `band` lines: what a thread needs for the tiles of one. */
+static void set_band(struct weights_gradient *g, int band)
 {
     g->band = band;
     g->x_lines = lines_read(g->shape, band);
-    g->x_bytes = tiles_bytes((size_t)(g->x.blocks * g->x_lines * g->x.w));
-    return tiles_bytes((size_t)(2 * pairs_of_share(g) * band * g->dy.w));
+    g->x_bytes = (size_t)(g->x.blocks * g->x_lines * g->x.w) * TILE_BYTES;
+    g->dy_bytes = (size_t)(2 * pairs_of_share(g) * band * g->dy.w) * TILE_BYTES;
 }
 
-static void divide(struct gradients *g, int threads)
+/* As many threads as possible get work; of equal choices the one with most parts, as every share of
+ * a part packs all of x. */
+static void divide(struct weights_gradient *g, int threads)
 {
     const size_t bytes = g->count * sizeof(float);
     const int pairs = g->dy.pairs;
@@ -71,52 +69,52 @@ static void divide(struct gradients *g, int threads)
     }
 }
 
-static void gradients_plan(struct gradients *g, const struct conv_shape *s, int threads,
-                           char *scratch)
+static void weights_plan(struct weights_gradient *g, const struct conv_shape *s, int threads,
+                         char *scratch)
 {
-    *g = (struct gradients){.shape = s, .x = side_of(s, true), .dy = side_of(s, false)};
+    *g = (struct weights_gradient){.shape = s, .x = side_of(s, true), .dy = side_of(s, false)};
     g->taps = s->kernel_h * s->kernel_w;
     g->groups = (s->rows + GROUP - 1) / GROUP;
     g->count = (size_t)s->in * (size_t)s->out * (size_t)g->taps;
     divide(g, threads);
-    size_t dy_bytes = band_bytes(g, s->out_h);
-    while (g->band > 1 && g->x_bytes + dy_bytes > BAND_BYTES)
-        dy_bytes = band_bytes(g, g->band - 1);
-    g->own_bytes = g->x_bytes + dy_bytes + TILE * sizeof(uint16_t);
+    set_band(g, s->out_h);
+    while (g->band > 1 && g->x_bytes + g->dy_bytes > BAND_BYTES)
+        set_band(g, g->band - 1);
+    g->thread_bytes = g->x_bytes + g->dy_bytes + TILE_BYTES;
     size_t used = 0;
-    const size_t sums = take(&used, (size_t)(g->parts - 1) * g->count * sizeof(float)),
-                 bias = take(&used, (size_t)(g->parts * s->out) * sizeof(double)),
-                 own = take(&used, (size_t)(g->parts * g->shares) * g->own_bytes);
+    const size_t sums = reserve(&used, (size_t)(g->parts - 1) * g->count * sizeof(float)),
+                 bias = reserve(&used, (size_t)(g->parts * s->out) * sizeof(double)),
+                 own = reserve(&used, (size_t)(g->parts * g->shares) * g->thread_bytes);
     g->bytes = used;
     if (!scratch)
         return;
     g->sums = (float *)(scratch + sums);
     g->bias = (double *)(scratch + bias);
-    g->own = scratch + own;
+    g->thread_memory = scratch + own;
 }
 
-/* What one thread does: of a part's groups a share of the pairs of blocks. */
-struct portion {
+/* One thread's share of a part. */
+struct task {
     int first_group, end_group, first_pair, end_pair;
-    float *sums, *spare; /* a tile of sums that nobody wants */
-    double *bias;        /* NULL: not wanted */
+    float *sums;
+    float *discarded; /* a tile for the sums of a block that is missing */
+    double *bias;     /* NULL: not wanted */
     uint16_t *x, *dy;
 };
 
-static struct portion portion_of(const struct gradients *g, int thread)
+static struct task task_of(const struct weights_gradient *g, int thread)
 {
     const int part = thread / g->shares, share = thread % g->shares, pairs = g->dy.pairs;
-    char *own = g->own + (size_t)thread * g->own_bytes;
-    return (struct portion){
-        .first_group = g->groups * part / g->parts,
-        .end_group = g->groups * (part + 1) / g->parts,
-        .first_pair = pairs * share / g->shares,
-        .end_pair = pairs * (share + 1) / g->shares,
-        .sums = part == 0 ? g->pass->dw : g->sums + (size_t)(part - 1) * g->count,
-        .spare = (float *)(own + g->own_bytes - TILE * sizeof(uint16_t)),
-        .bias = g->pass->dbias ? g->bias + (ptrdiff_t)part * g->shape->out : NULL,
-        .x = (uint16_t *)own,
-        .dy = (uint16_t *)(own + g->x_bytes)};
+    char *own = g->thread_memory + (size_t)thread * g->thread_bytes;
+    return (struct task){.first_group = g->groups * part / g->parts,
+                         .end_group = g->groups * (part + 1) / g->parts,
+                         .first_pair = pairs * share / g->shares,
+                         .end_pair = pairs * (share + 1) / g->shares,
+                         .sums = part == 0 ? g->pass->dw : g->sums + (size_t)(part - 1) * g->count,
+                         .discarded = (float *)(own + g->thread_bytes - TILE_BYTES),
+                         .bias = g->pass->dbias ? g->bias + (ptrdiff_t)part * g->shape->out : NULL,
+                         .x = (uint16_t *)own,
+                         .dy = (uint16_t *)(own + g->x_bytes)};
 }
 
 /* --- packing --- */
@@ -141,7 +139,8 @@ INLINE void pack_pixel(const uint16_t *from, ptrdiff_t row, int rows, const stru
         v_store((float *)to + (ptrdiff_t)i * BLOCK, m[i]);
 }
 
-/* Pixels of a block that follow one another. */
+/* Pixels of a block that follow one another. The conditions are constants in each call: the loop
+ * over a pixel has no test of them. */
 TARGET static void pack_pixels(const uint16_t *from, ptrdiff_t row, int rows, int pixels,
                                const struct conv_norm *norm, size_t channel, bool transposed,
                                uint16_t *to)
@@ -176,10 +175,11 @@ TARGET static void add_bias(const uint16_t *tiles, int pixels, double *to)
 struct band {
     int group, line, lines;
     int x_line, x_lines;
-    bool first; /* of the portion: sums start from zero */
+    bool first; /* of the task: sums start from zero */
 };
 
-static void pack_band(const struct gradients *g, const struct portion *p, const struct band *band)
+static void pack_band(const struct weights_gradient *g, const struct task *p,
+                      const struct band *band)
 {
     const int first = band->group * GROUP, rows = g->shape->rows - first;
     const ptrdiff_t x_row = (ptrdiff_t)g->x.blocks * g->x.pixels * BLOCK,
@@ -203,14 +203,14 @@ static void pack_band(const struct gradients *g, const struct portion *p, const 
 /* --- products --- */
 
 /* A line of pixels under a tap. */
-struct run {
+struct line {
     const uint16_t *x[2], *dy[2]; /* tiles of the first pixel, of two blocks */
     int pixels;
 };
 
 /* sums[i][j] of block i of x and j of dy; `first`: they start from zero. */
-TARGET static void add_runs(const struct run *runs, int count, ptrdiff_t x_step, bool first,
-                            float *const sums[2][2])
+TARGET static void add_lines(const struct line *lines, int count, ptrdiff_t x_step, bool first,
+                             float *const sums[2][2])
 {
     TILES_ARE_STORED;
     if (first) {
@@ -225,9 +225,9 @@ TARGET static void add_runs(const struct run *runs, int count, ptrdiff_t x_step,
         tile_load(3, sums[1][1]);
     }
     for (int i = 0; i < count; i++) {
-        const uint16_t *x0 = runs[i].x[0], *x1 = runs[i].x[1], *y0 = runs[i].dy[0],
-                       *y1 = runs[i].dy[1];
-        for (int pixel = 0; pixel < runs[i].pixels; pixel++) {
+        const uint16_t *x0 = lines[i].x[0], *x1 = lines[i].x[1], *y0 = lines[i].dy[0],
+                       *y1 = lines[i].dy[1];
+        for (int pixel = 0; pixel < lines[i].pixels; pixel++) {
             tile_load(4, x0);
             tile_load(5, x1);
             tile_load(6, y0);
@@ -266,8 +266,8 @@ struct operands {
 };
 
 /* The lines of a band under a tap; returns their number. */
-static int find_runs(const struct gradients *g, const struct band *band, int tap,
-                     const struct operands *o, struct run *runs)
+static int find_lines(const struct weights_gradient *g, const struct band *band, int tap,
+                      const struct operands *o, struct line *lines)
 {
     const struct conv_shape *s = g->shape;
     const int kh = tap / s->kernel_w, kw = tap % s->kernel_w;
@@ -278,7 +278,7 @@ static int find_runs(const struct gradients *g, const struct band *band, int tap
         const int w = begin * s->stride_w - s->pad_w + kw;
         if (h < 0 || h >= s->in_h)
             continue;
-        struct run *r = &runs[found++];
+        struct line *r = &lines[found++];
         r->pixels = end - begin;
         r->x[0] = o->x + ((ptrdiff_t)(h - band->x_line) * g->x.w + w) * TILE;
         r->x[1] = r->x[0] + o->x_next;
@@ -289,8 +289,8 @@ static int find_runs(const struct gradients *g, const struct band *band, int tap
 }
 
 /* A pair of blocks of x and one of dy. */
-static void add_pairs(const struct gradients *g, const struct portion *p, const struct band *band,
-                      int x_pair, int dy_pair)
+static void add_pairs(const struct weights_gradient *g, const struct task *p,
+                      const struct band *band, int x_pair, int dy_pair)
 {
     const ptrdiff_t x_size = (ptrdiff_t)band->x_lines * g->x.w * TILE,
                     dy_size = (ptrdiff_t)band->lines * g->dy.w * TILE,
@@ -301,19 +301,19 @@ static void add_pairs(const struct gradients *g, const struct portion *p, const 
                                .x_next = two[0] ? x_size : 0,
                                .dy_next = two[1] ? dy_size : 0};
     float *first = p->sums + (2 * (ptrdiff_t)dy_pair * g->x.blocks + 2 * x_pair) * block_size;
-    struct run runs[MOST_LINES];
+    struct line lines[MOST_LINES];
     for (int tap = 0; tap < g->taps; tap++, first += BLOCK * BLOCK) {
         float *const next = first + g->x.blocks * block_size; /* of the second block of dy */
-        float *const sums[2][2] = {{first, two[1] ? next : p->spare},
-                                   {two[0] ? first + block_size : p->spare,
-                                    two[0] && two[1] ? next + block_size : p->spare}};
-        const int count = find_runs(g, band, tap, &o, runs);
+        float *const sums[2][2] = {{first, two[1] ? next : p->discarded},
+                                   {two[0] ? first + block_size : p->discarded,
+                                    two[0] && two[1] ? next + block_size : p->discarded}};
+        const int count = find_lines(g, band, tap, &o, lines);
         if (count || band->first)
-            add_runs(runs, count, (ptrdiff_t)g->shape->stride_w * TILE, band->first, sums);
+            add_lines(lines, count, (ptrdiff_t)g->shape->stride_w * TILE, band->first, sums);
     }
 }
 
-static void run_band(const struct gradients *g, const struct portion *p, struct band *band)
+static void run_band(const struct weights_gradient *g, const struct task *p, struct band *band)
 {
     const struct conv_shape *s = g->shape;
     const int top = band->line * s->stride_h - s->pad_h,
@@ -329,9 +329,9 @@ static void run_band(const struct gradients *g, const struct portion *p, struct 
     band->first = false;
 }
 
-static void run_portion(const struct gradients *g, int thread)
+static void run_task(const struct weights_gradient *g, int thread)
 {
-    const struct portion p = portion_of(g, thread);
+    const struct task p = task_of(g, thread);
     struct band band = {.first = true};
     for (int i = 2 * p.first_pair * BLOCK; i < 2 * p.end_pair * BLOCK && i < g->shape->out; i++)
         if (p.bias)
@@ -344,7 +344,7 @@ static void run_portion(const struct gradients *g, int thread)
 }
 
 /* Add up the parts, in their order. */
-static void join(const struct gradients *g)
+static void join(const struct weights_gradient *g)
 {
     float *dw = g->pass->dw;
 #pragma omp for
@@ -360,27 +360,27 @@ static void join(const struct gradients *g)
     }
 }
 
-static void gradients_run(const struct conv_pass *pass)
+static void weights_run(const struct conv_pass *pass)
 {
-    struct gradients g;
-    gradients_plan(&g, pass->shape, pass->threads, pass->scratch);
+    struct weights_gradient g;
+    weights_plan(&g, pass->shape, pass->threads, pass->scratch);
     g.pass = pass;
 #pragma omp parallel num_threads(pass->threads)
     {
         tiles_begin();
         if (omp_get_thread_num() < g.parts * g.shares)
-            run_portion(&g, omp_get_thread_num());
+            run_task(&g, omp_get_thread_num());
         tiles_end();
 #pragma omp barrier
         join(&g);
     }
 }
 
-static size_t gradients_scratch(const struct conv_shape *shape, enum conv_direction direction,
-                                int threads)
+static size_t weights_scratch(const struct conv_shape *shape, enum conv_direction direction,
+                              int threads)
 {
-    struct gradients g;
+    struct weights_gradient g;
     (void)direction;
-    gradients_plan(&g, shape, threads, NULL);
+    weights_plan(&g, shape, threads, NULL);
     return g.bytes;
 }
