@@ -2,7 +2,9 @@
 /* The loops of blocked.h by the matrix unit. */
 #include "engine/device/cpu/amx/kernels.h"
 
-#if defined(__x86_64__) && (defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11)
+#include "config.h"
+
+#if defined(HAVE_AMX)
 
 #include <sys/syscall.h>
 #include <unistd.h>

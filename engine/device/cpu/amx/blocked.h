@@ -10,16 +10,26 @@
 
 #include "engine/device/cpu/amx/values.h"
 
+#include "engine/device/cpu/amx/packing.h"
+
 #include "engine/device/cpu/amx/weights.h"
 
-/* Any window and stride, while the tiles of a picture and the tables of taps and lines have room.
- * Grouped and dilated ones never get here (conv_algorithms). */
+/* Whether the tiles of a group fit, and the tables of lines. */
+static bool has_room(const struct conv_shape *s, bool in)
+{
+    const int h = in ? s->in_h : s->out_h, w = in ? s->in_w : s->out_w;
+    return h > 0 && w > 0 && h <= MOST_SIDE && w <= MOST_SIDE &&
+           packed_bytes(side_of(s, in)) <= MOST_PACKED;
+}
+
+/* Any window and stride that there is room for. Grouped and dilated ones never get here
+ * (conv_algorithms). */
 static bool fits(const struct conv_shape *s)
 {
-    return s->bf16 && s->in_block == BLOCK && s->out_block == BLOCK &&
-           s->kernel_h * s->kernel_w <= MOST_TAPS && s->rows > 0 && s->out_h > 0 && s->out_w > 0 &&
-           s->out_h <= MOST_LINES && packed_bytes(side_of(s, true)) <= MOST_PACKED &&
-           packed_bytes(side_of(s, false)) <= MOST_PACKED && processor_has_tiles();
+    return s->bf16 && s->in_block == BLOCK && s->out_block == BLOCK && s->rows > 0 &&
+           s->kernel_h <= MOST_TAPS && s->kernel_w <= MOST_TAPS / s->kernel_h &&
+           s->out_h <= MOST_LINES && has_room(s, true) && has_room(s, false) &&
+           processor_has_tiles();
 }
 
 const struct conv_kernel AMX_KERNELS[] = {

@@ -2,6 +2,7 @@ libcpu_a_SOURCES += \
 	%D%/amx.c \
 	%D%/blocked.h \
 	%D%/kernels.h \
+	%D%/packing.h \
 	%D%/tiles.h \
 	%D%/values.h \
 	%D%/weights.h

@@ -22,9 +22,10 @@
 #define BLOCK      16                   /* channels of a block, floats of a vector */
 
 #define MOST_TAPS  64
-#define MOST_LINES 64 /* of a picture's result */
+#define MOST_LINES 64   /* of a picture's result */
+#define MOST_SIDE  8192 /* of any picture */
 /* Bytes of a group's tiles on one side; each thread has its own. */
-#define MOST_PACKED ((size_t)8 << 20)
+#define MOST_PACKED ((size_t)4 << 20)
 
 #define INLINE static inline TARGET __attribute__((always_inline))
 

@@ -182,7 +182,8 @@ struct tap {
     const uint16_t *weights;
 };
 
-/* The taps of a unit that read anything; returns their number. */
+/* The taps of a unit that read anything; returns their number. Where one pixel of a pair is in the
+ * padding, it reads zeros. */
 static int find_taps(const struct values *v, const uint16_t *packed, long pixel_pair,
                      const uint16_t *weights, struct tap *taps)
 {

@@ -8,12 +8,15 @@
  * stored. Pictures are cut into bands of lines whose tiles fit a core's cache.
  *
  * The groups of rows are divided into parts, each with sums of its own while these fit PARTS_BYTES;
- * the threads of a part share the blocks of dy, and each packs all of x.
+ * the threads of a part share the products, a unit of which is a pair of blocks of dy with a pair
+ * of x.
  */
 
-#define GROUP       (2 * TILE_LINES)
+#define GROUP (2 * TILE_LINES)
+#ifndef BAND_BYTES /* tests have smaller ones */
 #define BAND_BYTES  ((size_t)1 << 20)
 #define PARTS_BYTES ((size_t)8 << 20) /* of gradients that are added up at the end */
+#endif
 
 struct weights_gradient {
     const struct conv_pass *pass;
@@ -21,7 +24,8 @@ struct weights_gradient {
     struct side x, dy;
     int taps, groups;
     int parts;    /* of the groups */
-    int shares;   /* threads of a part, which divide the pairs of blocks of dy */
+    int shares;   /* threads of a part, which divide the units */
+    int units;    /* [pair of dy][pair of x] */
     int band;     /* lines of dy */
     int x_lines;  /* that a band reads at most */
     size_t count; /* gradients */
@@ -37,10 +41,12 @@ static int lines_read(const struct conv_shape *s, int band)
     return lines < s->in_h ? lines : s->in_h;
 }
 
-/* Pairs of blocks of a share at most. */
+/* Pairs of dy that the units of a share have at most: these follow one another. */
 static int pairs_of_share(const struct weights_gradient *g)
 {
-    return (g->dy.pairs + g->shares - 1) / g->shares;
+    const int units = (g->units + g->shares - 1) / g->shares;
+    const int pairs = (units + g->x.pairs - 2) / g->x.pairs + 1;
+    return pairs < g->dy.pairs ? pairs : g->dy.pairs;
 }
 
 /* Cut dy into bands of `band` lines: what a thread needs for the tiles of one. */
@@ -52,15 +58,14 @@ static void set_band(struct weights_gradient *g, int band)
     g->dy_bytes = (size_t)(2 * pairs_of_share(g) * band * g->dy.w) * TILE_BYTES;
 }
 
-/* As many threads as possible get work; of equal choices the one with most parts, as every share of
- * a part packs all of x. */
+/* As many threads as possible get work; of equal choices the one with most parts, as shares of a
+ * part pack the same values. */
 static void divide(struct weights_gradient *g, int threads)
 {
     const size_t bytes = g->count * sizeof(float);
-    const int pairs = g->dy.pairs;
     g->parts = g->shares = 0;
     for (int parts = g->groups < threads ? g->groups : threads; parts > 0; parts--) {
-        const int shares = threads / parts < pairs ? threads / parts : pairs;
+        const int shares = threads / parts < g->units ? threads / parts : g->units;
         if ((parts == 1 || (size_t)(parts - 1) * bytes <= PARTS_BYTES) &&
             parts * shares > g->parts * g->shares) {
             g->parts = parts;
@@ -76,6 +81,7 @@ static void weights_plan(struct weights_gradient *g, const struct conv_shape *s,
     g->taps = s->kernel_h * s->kernel_w;
     g->groups = (s->rows + GROUP - 1) / GROUP;
     g->count = (size_t)s->in * (size_t)s->out * (size_t)g->taps;
+    g->units = g->dy.pairs * g->x.pairs;
     divide(g, threads);
     set_band(g, s->out_h);
     while (g->band > 1 && g->x_bytes + g->dy_bytes > BAND_BYTES)
@@ -95,7 +101,8 @@ static void weights_plan(struct weights_gradient *g, const struct conv_shape *s,
 
 /* One thread's share of a part. */
 struct task {
-    int first_group, end_group, first_pair, end_pair;
+    int first_group, end_group, first, end; /* units */
+    int x_pair, x_end, dy_pair, dy_end;     /* pairs of blocks that they take */
     float *sums;
     float *discarded; /* a tile for the sums of a block that is missing */
     double *bias;     /* NULL: not wanted */
@@ -104,72 +111,35 @@ struct task {
 
 static struct task task_of(const struct weights_gradient *g, int thread)
 {
-    const int part = thread / g->shares, share = thread % g->shares, pairs = g->dy.pairs;
+    const int part = thread / g->shares, share = thread % g->shares;
     char *own = g->thread_memory + (size_t)thread * g->thread_bytes;
-    return (struct task){.first_group = g->groups * part / g->parts,
-                         .end_group = g->groups * (part + 1) / g->parts,
-                         .first_pair = pairs * share / g->shares,
-                         .end_pair = pairs * (share + 1) / g->shares,
-                         .sums = part == 0 ? g->pass->dw : g->sums + (size_t)(part - 1) * g->count,
-                         .discarded = (float *)(own + g->thread_bytes - TILE_BYTES),
-                         .bias = g->pass->dbias ? g->bias + (ptrdiff_t)part * g->shape->out : NULL,
-                         .x = (uint16_t *)own,
-                         .dy = (uint16_t *)(own + g->x_bytes)};
+    struct task t = {.first_group = g->groups * part / g->parts,
+                     .end_group = g->groups * (part + 1) / g->parts,
+                     .first = g->units * share / g->shares,
+                     .end = g->units * (share + 1) / g->shares,
+                     .x_end = g->x.pairs,
+                     .sums = part == 0 ? g->pass->dw : g->sums + (size_t)(part - 1) * g->count,
+                     .discarded = (float *)(own + g->thread_bytes - TILE_BYTES),
+                     .bias = g->pass->dbias ? g->bias + (ptrdiff_t)part * g->shape->out : NULL,
+                     .x = (uint16_t *)own,
+                     .dy = (uint16_t *)(own + g->x_bytes)};
+    t.dy_pair = t.first / g->x.pairs;
+    t.dy_end = (t.end - 1) / g->x.pairs + 1;
+    if (t.dy_end - t.dy_pair == 1) {
+        t.x_pair = t.first % g->x.pairs;
+        t.x_end = (t.end - 1) % g->x.pairs + 1;
+    }
+    return t;
+}
+
+/* Whether it is this share that adds up the bias for a pair of dy, which others may take, too. */
+static bool has_bias(const struct weights_gradient *g, const struct task *t, int dy_pair)
+{
+    const int unit = dy_pair * g->x.pairs;
+    return t->bias && unit >= t->first && unit < t->end;
 }
 
 /* --- packing --- */
-
-/* A pixel's block of channels of up to 32 rows, each `row` numbers after the other, as a tile:
- * pairs of rows, or with `transposed` a line for each channel. */
-INLINE void pack_pixel(const uint16_t *from, ptrdiff_t row, int rows, const struct conv_norm *norm,
-                       size_t channel, bool transposed, uint16_t *to)
-{
-    vector m[BLOCK];
-#pragma GCC unroll 16
-    for (int i = 0; i < BLOCK; i++) {
-        const vector low = 2 * i < rows ? read_block(from + 2 * i * row, norm, channel) : v_zero();
-        const vector high =
-            2 * i + 1 < rows ? read_block(from + (2 * i + 1) * row, norm, channel) : v_zero();
-        m[i] = pairs_of(low, high);
-    }
-    if (transposed)
-        transpose(m);
-#pragma GCC unroll 16
-    for (int i = 0; i < BLOCK; i++)
-        v_store((float *)to + (ptrdiff_t)i * BLOCK, m[i]);
-}
-
-/* Pixels of a block that follow one another. The conditions are constants in each call: the loop
- * over a pixel has no test of them. */
-TARGET static void pack_pixels(const uint16_t *from, ptrdiff_t row, int rows, int pixels,
-                               const struct conv_norm *norm, size_t channel, bool transposed,
-                               uint16_t *to)
-{
-    for (int i = 0; i < pixels; i++, from += BLOCK, to += TILE) {
-        if (norm)
-            pack_pixel(from, row, rows, norm, channel, true, to);
-        else if (transposed)
-            pack_pixel(from, row, rows, NULL, 0, true, to);
-        else
-            pack_pixel(from, row, rows, NULL, 0, false, to);
-    }
-}
-
-/* The gradients of the bias from packed dy, which is zero where there is no row. */
-TARGET static void add_bias(const uint16_t *tiles, int pixels, double *to)
-{
-    float sums[BLOCK];
-    for (int pixel = 0; pixel < pixels; pixel++, tiles += TILE) {
-        vector sum = v_zero();
-        for (int i = 0; i < TILE_LINES; i++) {
-            const words pairs = (words)v_load((const float *)tiles + (ptrdiff_t)i * BLOCK);
-            sum += (vector)(pairs << 16) + (vector)(pairs & 0xffff0000u);
-        }
-        v_store(sums, sum);
-        for (int k = 0; k < BLOCK; k++)
-            to[k] += (double)sums[k];
-    }
-}
 
 /* A band: lines [line, line + lines) of dy in a group, and what they read. */
 struct band {
@@ -178,7 +148,7 @@ struct band {
     bool first; /* of the task: sums start from zero */
 };
 
-static void pack_band(const struct weights_gradient *g, const struct task *p,
+static void pack_band(const struct weights_gradient *g, const struct task *t,
                       const struct band *band)
 {
     const int first = band->group * GROUP, rows = g->shape->rows - first;
@@ -187,16 +157,16 @@ static void pack_band(const struct weights_gradient *g, const struct task *p,
     const uint16_t *x = (const uint16_t *)g->pass->x + first * x_row,
                    *dy = (const uint16_t *)g->pass->dy + first * dy_row;
     const int x_pixels = band->x_lines * g->x.w, dy_pixels = band->lines * g->dy.w;
-    for (int b = 0; b < g->x.blocks; b++)
+    for (int b = 2 * t->x_pair; b < 2 * t->x_end && b < g->x.blocks; b++)
         pack_pixels(x + ((ptrdiff_t)b * g->x.pixels + (ptrdiff_t)band->x_line * g->x.w) * BLOCK,
                     x_row, rows, x_pixels, g->pass->norm, (size_t)b * BLOCK, true,
-                    p->x + (ptrdiff_t)b * x_pixels * TILE);
-    for (int b = 2 * p->first_pair; b < 2 * p->end_pair && b < g->dy.blocks; b++) {
-        uint16_t *to = p->dy + (ptrdiff_t)(b - 2 * p->first_pair) * dy_pixels * TILE;
+                    t->x + (ptrdiff_t)b * x_pixels * TILE);
+    for (int b = 2 * t->dy_pair; b < 2 * t->dy_end && b < g->dy.blocks; b++) {
+        uint16_t *to = t->dy + (ptrdiff_t)(b - 2 * t->dy_pair) * dy_pixels * TILE;
         pack_pixels(dy + ((ptrdiff_t)b * g->dy.pixels + (ptrdiff_t)band->line * g->dy.w) * BLOCK,
                     dy_row, rows, dy_pixels, NULL, 0, false, to);
-        if (p->bias)
-            add_bias(to, dy_pixels, p->bias + (ptrdiff_t)b * BLOCK);
+        if (has_bias(g, t, b / 2))
+            add_bias(to, dy_pixels, t->bias + (ptrdiff_t)b * BLOCK);
     }
 }
 
@@ -289,31 +259,31 @@ static int find_lines(const struct weights_gradient *g, const struct band *band,
 }
 
 /* A pair of blocks of x and one of dy. */
-static void add_pairs(const struct weights_gradient *g, const struct task *p,
+static void add_pairs(const struct weights_gradient *g, const struct task *t,
                       const struct band *band, int x_pair, int dy_pair)
 {
     const ptrdiff_t x_size = (ptrdiff_t)band->x_lines * g->x.w * TILE,
                     dy_size = (ptrdiff_t)band->lines * g->dy.w * TILE,
                     block_size = (ptrdiff_t)g->taps * BLOCK * BLOCK;
     const bool two[] = {2 * x_pair + 1 < g->x.blocks, 2 * dy_pair + 1 < g->dy.blocks};
-    const struct operands o = {.x = p->x + 2 * x_pair * x_size,
-                               .dy = p->dy + 2 * (dy_pair - p->first_pair) * dy_size,
+    const struct operands o = {.x = t->x + 2 * x_pair * x_size,
+                               .dy = t->dy + 2 * (dy_pair - t->dy_pair) * dy_size,
                                .x_next = two[0] ? x_size : 0,
                                .dy_next = two[1] ? dy_size : 0};
-    float *first = p->sums + (2 * (ptrdiff_t)dy_pair * g->x.blocks + 2 * x_pair) * block_size;
+    float *first = t->sums + (2 * (ptrdiff_t)dy_pair * g->x.blocks + 2 * x_pair) * block_size;
     struct line lines[MOST_LINES];
     for (int tap = 0; tap < g->taps; tap++, first += BLOCK * BLOCK) {
         float *const next = first + g->x.blocks * block_size; /* of the second block of dy */
-        float *const sums[2][2] = {{first, two[1] ? next : p->discarded},
-                                   {two[0] ? first + block_size : p->discarded,
-                                    two[0] && two[1] ? next + block_size : p->discarded}};
+        float *const sums[2][2] = {{first, two[1] ? next : t->discarded},
+                                   {two[0] ? first + block_size : t->discarded,
+                                    two[0] && two[1] ? next + block_size : t->discarded}};
         const int count = find_lines(g, band, tap, &o, lines);
         if (count || band->first)
             add_lines(lines, count, (ptrdiff_t)g->shape->stride_w * TILE, band->first, sums);
     }
 }
 
-static void run_band(const struct weights_gradient *g, const struct task *p, struct band *band)
+static void run_band(const struct weights_gradient *g, const struct task *t, struct band *band)
 {
     const struct conv_shape *s = g->shape;
     const int top = band->line * s->stride_h - s->pad_h,
@@ -322,24 +292,23 @@ static void run_band(const struct weights_gradient *g, const struct task *p, str
     band->x_lines = (bottom < s->in_h ? bottom : s->in_h) - band->x_line;
     if (band->x_lines < 0)
         band->x_lines = 0;
-    pack_band(g, p, band);
-    for (int dy_pair = p->first_pair; dy_pair < p->end_pair; dy_pair++)
-        for (int x_pair = 0; x_pair < g->x.pairs; x_pair++)
-            add_pairs(g, p, band, x_pair, dy_pair);
+    pack_band(g, t, band);
+    for (int unit = t->first; unit < t->end; unit++)
+        add_pairs(g, t, band, unit % g->x.pairs, unit / g->x.pairs);
     band->first = false;
 }
 
 static void run_task(const struct weights_gradient *g, int thread)
 {
-    const struct task p = task_of(g, thread);
+    const struct task t = task_of(g, thread);
     struct band band = {.first = true};
-    for (int i = 2 * p.first_pair * BLOCK; i < 2 * p.end_pair * BLOCK && i < g->shape->out; i++)
-        if (p.bias)
-            p.bias[i] = 0;
-    for (band.group = p.first_group; band.group < p.end_group; band.group++)
+    for (int o = 2 * t.dy_pair * BLOCK; o < 2 * t.dy_end * BLOCK && o < g->shape->out; o++)
+        if (has_bias(g, &t, o / (2 * BLOCK)))
+            t.bias[o] = 0;
+    for (band.group = t.first_group; band.group < t.end_group; band.group++)
         for (band.line = 0; band.line < g->dy.h; band.line += g->band) {
             band.lines = g->dy.h - band.line < g->band ? g->dy.h - band.line : g->band;
-            run_band(g, &p, &band);
+            run_band(g, &t, &band);
         }
 }
 

@@ -75,7 +75,7 @@ static TARGET void transpose(vector m[LANES])
 /* --- tiles --- */
 
 static _Thread_local union tile {
-    float sums[16][16];
+    vector sums[16];
     uint16_t numbers[16][32];
 } registers[8];
 
@@ -85,12 +85,13 @@ static _Thread_local union tile {
 
 static TARGET void tile_multiply(int sums, int a, int b)
 {
-    for (int i = 0; i < 16; i++)
-        for (int k = 0; k < 32; k++)
-            for (int j = 0; j < 16; j++)
-                registers[sums].sums[i][j] +=
-                    bf16_widen(registers[a].numbers[i][k]) *
-                    bf16_widen(registers[b].numbers[k / 2][2 * j + k % 2]);
+    for (int k = 0; k < 32; k++) {
+        vector line;
+        for (int j = 0; j < 16; j++)
+            line[j] = bf16_widen(registers[b].numbers[k / 2][2 * j + k % 2]);
+        for (int i = 0; i < 16; i++)
+            registers[sums].sums[i] += bf16_widen(registers[a].numbers[i][k]) * line;
+    }
 }
 
 static void tiles_begin(void) {}
@@ -101,6 +102,10 @@ static bool processor_has_tiles(void)
 {
     return true;
 }
+
+/* So that small convolutions have several bands, and too large weights for parts. */
+#define BAND_BYTES  ((size_t)48 << 10)
+#define PARTS_BYTES ((size_t)64 << 10)
 
 #define AMX_KERNELS emulated_amx_kernels
 #define AMX_NAME    "AMX, emulated"

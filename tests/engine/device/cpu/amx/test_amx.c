@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "config.h"
 #include "engine/device/bf16.h"
 #include "engine/device/cpu/amx/kernels.h"
 #include "tests/engine/device/cpu/amx/emulated.h"
@@ -204,6 +205,14 @@ START_TEST(moments_are_of_the_result)
 }
 END_TEST
 
+#if defined(HAVE_AMX)
+START_TEST(kernels_are_built)
+{
+    ck_assert_ptr_nonnull(amx_kernels[_i].run);
+}
+END_TEST
+#endif
+
 int main(void)
 {
     Suite *suite = suite_create("convolutions on tiles");
@@ -211,6 +220,9 @@ int main(void)
     tcase_set_timeout(fused, 120);
     tcase_add_test(fused, fused_norms_change_no_bit);
     tcase_add_test(fused, moments_are_of_the_result);
+#if defined(HAVE_AMX)
+    tcase_add_loop_test(fused, kernels_are_built, CONV_FORWARD, CONV_BACKWARD_WEIGHTS + 1);
+#endif
     suite_add_tcase(suite, fused);
     return run_suites(suite, NULL);
 }

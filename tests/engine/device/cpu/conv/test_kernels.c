@@ -508,6 +508,24 @@ START_TEST(dilated_windows_are_left_to_the_library)
 }
 END_TEST
 
+/* Kernels of bf16 take 16 or 32 rows together: several of these, which threads divide. The first
+ * kind's weights are too large for emulated threads to have gradients of their own, and the second
+ * is one pair of blocks, whose products threads cannot divide. */
+START_TEST(groups_of_rows_are_right)
+{
+    static const struct kind groups[] = {{5, 3, 5, 4, 3, 1, 1}, {2, 1, 3, 3, 3, 2, 1}};
+    static const int rows[] = {33, 64, 97};
+    for (size_t k = 0; k < sizeof groups / sizeof *groups; k++)
+        for (int r = 0; r < 3; r++) {
+            struct conv_shape s = shape_of(&groups[k], 16, rows[r]);
+            s.bias = s.bf16 = true;
+            check_shape(&s, CONV_FORWARD);
+            check_shape(&s, CONV_BACKWARD_DATA);
+            check_shape(&s, CONV_BACKWARD_WEIGHTS);
+        }
+}
+END_TEST
+
 /* So large that three threads cannot have gradients of their own, and that it does not pay to
  * transform all of them before they multiply few rows. */
 START_TEST(large_weights_are_right)
@@ -548,6 +566,7 @@ int main(void)
     tcase_add_test(kernels, large_results_are_right);
     tcase_add_test(kernels, bf16_is_rounded_f32);
     tcase_add_test(kernels, dilated_windows_are_left_to_the_library);
+    tcase_add_test(kernels, groups_of_rows_are_right);
     tcase_add_test(kernels, large_weights_are_right);
 #if defined(__x86_64__)
     tcase_add_test(kernels, vectors_have_kernels);
