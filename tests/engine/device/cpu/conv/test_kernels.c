@@ -514,9 +514,9 @@ END_TEST
 START_TEST(groups_of_rows_are_right)
 {
     static const struct kind groups[] = {{5, 3, 5, 4, 3, 1, 1}, {2, 1, 3, 3, 3, 2, 1}};
-    static const int rows[] = {33, 64, 97};
+    static const int rows[] = {33, 97};
     for (size_t k = 0; k < sizeof groups / sizeof *groups; k++)
-        for (int r = 0; r < 3; r++) {
+        for (int r = 0; r < 2; r++) {
             struct conv_shape s = shape_of(&groups[k], 16, rows[r]);
             s.bias = s.bf16 = true;
             check_shape(&s, CONV_FORWARD);
