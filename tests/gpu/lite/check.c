@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_TESTS = 64, MOST_CASES = 16, MOST_SUITES = 8, MOST_FIXTURES = 4 };
+enum { MOST_TESTS = 64, MOST_CASES = 32, MOST_SUITES = 8, MOST_FIXTURES = 4 };
 
 struct TCase {
     const char *name;
