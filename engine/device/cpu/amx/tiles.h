@@ -60,6 +60,27 @@ static size_t reserve(size_t *used, size_t bytes)
     return at;
 }
 
+/* Tiles 0 to 3 are sums: of a0 with b0, a0 with b1, a1 with b0, a1 with b1. */
+INLINE void sums_clear(void)
+{
+    tile_zero(0);
+    tile_zero(1);
+    tile_zero(2);
+    tile_zero(3);
+}
+
+INLINE void sums_add(const uint16_t *a0, const uint16_t *a1, const uint16_t *b0, const uint16_t *b1)
+{
+    tile_load(4, a0);
+    tile_load(5, a1);
+    tile_load(6, b0);
+    tile_load(7, b1);
+    tile_multiply(0, 4, 6);
+    tile_multiply(1, 4, 7);
+    tile_multiply(2, 5, 6);
+    tile_multiply(3, 5, 7);
+}
+
 /* Pairs of bf16, which come widened: of `low` in the lower halves. */
 INLINE vector pairs_of(vector low, vector high)
 {

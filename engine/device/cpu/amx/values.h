@@ -215,21 +215,11 @@ static int find_taps(const struct values *v, const uint16_t *packed, long pixel_
 TARGET static void multiply(const struct tap *taps, int count, int pairs, float *sums)
 {
     TILES_ARE_STORED;
-    tile_zero(0);
-    tile_zero(1);
-    tile_zero(2);
-    tile_zero(3);
+    sums_clear();
     for (int i = 0; i < count; i++) {
         const uint16_t *a = taps[i].at[0], *b = taps[i].at[1], *w = taps[i].weights;
         for (int pair = 0; pair < pairs; pair++) {
-            tile_load(4, a);
-            tile_load(5, b);
-            tile_load(6, w);
-            tile_load(7, w + TILE);
-            tile_multiply(0, 4, 6);
-            tile_multiply(1, 4, 7);
-            tile_multiply(2, 5, 6);
-            tile_multiply(3, 5, 7);
+            sums_add(a, b, w, w + TILE);
             a += taps[i].step[0];
             b += taps[i].step[1];
             w += 2 * (ptrdiff_t)TILE;

@@ -184,10 +184,7 @@ TARGET static void add_lines(const struct line *lines, int count, ptrdiff_t x_st
 {
     TILES_ARE_STORED;
     if (first) {
-        tile_zero(0);
-        tile_zero(1);
-        tile_zero(2);
-        tile_zero(3);
+        sums_clear();
     } else {
         tile_load(0, sums[0][0]);
         tile_load(1, sums[0][1]);
@@ -198,14 +195,7 @@ TARGET static void add_lines(const struct line *lines, int count, ptrdiff_t x_st
         const uint16_t *x0 = lines[i].x[0], *x1 = lines[i].x[1], *y0 = lines[i].dy[0],
                        *y1 = lines[i].dy[1];
         for (int pixel = 0; pixel < lines[i].pixels; pixel++) {
-            tile_load(4, x0);
-            tile_load(5, x1);
-            tile_load(6, y0);
-            tile_load(7, y1);
-            tile_multiply(0, 4, 6);
-            tile_multiply(1, 4, 7);
-            tile_multiply(2, 5, 6);
-            tile_multiply(3, 5, 7);
+            sums_add(x0, x1, y0, y1);
             x0 += x_step;
             x1 += x_step;
             y0 += TILE;
@@ -248,12 +238,12 @@ static int find_lines(const struct weights_gradient *g, const struct band *band,
         const int w = begin * s->stride_w - s->pad_w + kw;
         if (h < 0 || h >= s->in_h)
             continue;
-        struct line *r = &lines[found++];
-        r->pixels = end - begin;
-        r->x[0] = o->x + ((ptrdiff_t)(h - band->x_line) * g->x.w + w) * TILE;
-        r->x[1] = r->x[0] + o->x_next;
-        r->dy[0] = o->dy + ((ptrdiff_t)i * g->dy.w + begin) * TILE;
-        r->dy[1] = r->dy[0] + o->dy_next;
+        struct line *line = &lines[found++];
+        line->pixels = end - begin;
+        line->x[0] = o->x + ((ptrdiff_t)(h - band->x_line) * g->x.w + w) * TILE;
+        line->x[1] = line->x[0] + o->x_next;
+        line->dy[0] = o->dy + ((ptrdiff_t)i * g->dy.w + begin) * TILE;
+        line->dy[1] = line->dy[0] + o->dy_next;
     }
     return found;
 }

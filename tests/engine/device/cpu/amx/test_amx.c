@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "engine/device/bf16.h"
 #include "engine/device/cpu/amx/kernels.h"
 #include "tests/engine/device/cpu/amx/emulated.h"
+#include "tests/engine/device/cpu/conv/run_kernel.h"
 #include "tests/suites.h"
 
 /*
@@ -108,17 +108,7 @@ static void trial_free(struct trial *t)
 
 static void run(const struct trial *t, struct conv_pass pass)
 {
-    const size_t bytes = t->kernel->scratch(&t->shape, t->kernel->direction, t->threads);
-    pass.shape = &t->shape;
-    pass.direction = t->kernel->direction;
-    pass.threads = t->threads;
-    pass.scratch =
-        aligned_alloc(CONV_SCRATCH_ALIGN, (bytes / CONV_SCRATCH_ALIGN + 1) * CONV_SCRATCH_ALIGN);
-    ck_assert_ptr_nonnull(pass.scratch);
-    memset(pass.scratch, 0xff, bytes);
-    omp_set_num_threads(t->threads);
-    t->kernel->run(&pass);
-    free(pass.scratch);
+    run_kernel(t->kernel, &t->shape, t->threads, pass);
 }
 
 static void check_kernel(const struct conv_kernel *kernel, void (*check)(struct trial *))

@@ -7,12 +7,12 @@ check_PROGRAMS += %D%/test_values
 %C%_test_values_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_values_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)
 %C%_test_kernels_CFLAGS = $(EMULATED_AMX_CFLAGS)
-%C%_test_kernels_SOURCES = %D%/test_kernels.c $(EMULATED_AMX)
+%C%_test_kernels_SOURCES = %D%/test_kernels.c %D%/run_kernel.h $(EMULATED_AMX)
 %C%_test_kernels_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_kernels_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)
 %C%_test_fusion_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 %C%_test_fusion_SOURCES = \
-	%D%/test_fusion.c tests/reference/conformance_net.c tests/reference/conformance_ops.c \
+	%D%/test_fusion.c %D%/run_kernel.h tests/reference/conformance_net.c tests/reference/conformance_ops.c \
 	$(TRIAL)
 %C%_test_fusion_LDADD = $(tests_engine_device_cpu_test_operations_LDADD) $(PTHREAD_LIBS)
 %C%_test_fusion_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)

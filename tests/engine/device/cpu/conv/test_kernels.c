@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <math.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "engine/device/bf16.h"
 #include "engine/device/cpu/autotune/algorithms.h"
 #include "tests/engine/device/cpu/amx/emulated.h"
+#include "tests/engine/device/cpu/conv/run_kernel.h"
 #include "tests/suites.h"
 
 /*
@@ -159,15 +159,15 @@ struct trial {
     struct array src, dst, weights, bias;
 };
 
-static void trial_make(struct trial *t, const struct conv_shape *s)
+/* With weights that are bf16, for kernels that round them, or any others. */
+static void trial_make(struct trial *t, const struct conv_shape *s, bool rounded)
 {
     t->shape = *s;
     array_make(&t->src, (size_t)s->rows * s->in * s->in_h * s->in_w, SRC, s->bf16);
     array_make(&t->dst, (size_t)s->rows * s->out * s->out_h * s->out_w, DST, s->bf16);
     array_make(&t->weights, (size_t)s->in * s->out * s->kernel_h * s->kernel_w, WEIGHTS, false);
     array_make(&t->bias, (size_t)s->out, BIAS, false);
-    /* Weights that kernels of bf16 need not round. */
-    for (size_t i = 0; s->bf16 && i < t->weights.count; i++)
+    for (size_t i = 0; rounded && i < t->weights.count; i++)
         t->weights.before[i] = bf16_widen(bf16_round(t->weights.before[i]));
     array_reset(&t->weights);
 }
@@ -273,22 +273,10 @@ static void check_result(const struct array *a, const char *what)
 
 static void run(struct trial *t, const struct conv_kernel *kernel, int threads)
 {
-    const size_t bytes = kernel->scratch(&t->shape, kernel->direction, threads);
-    const size_t size = (bytes / CONV_SCRATCH_ALIGN + 2) * CONV_SCRATCH_ALIGN;
-    unsigned char *scratch = aligned_alloc(CONV_SCRATCH_ALIGN, size);
-    ck_assert_ptr_nonnull(scratch);
-    memset(scratch, 0xff, size); /* no number at all */
-    struct conv_pass pass = {.shape = &t->shape, .threads = threads, .scratch = scratch};
+    struct conv_pass pass = {0};
     conv_pass_point(&pass, kernel->direction, t->src.data, t->weights.data,
                     t->shape.bias ? t->bias.data : NULL, t->dst.data);
-    omp_set_num_threads(threads);
-    kernel->run(&pass);
-    size_t end = size;
-    while (end > bytes && scratch[end - 1] == 0xff)
-        end--;
-    ck_assert_msg(end == bytes, "%s: %zu bytes of scratch used, %zu asked for", kernel->name, end,
-                  bytes);
-    free(scratch);
+    run_kernel(kernel, &t->shape, threads, pass);
 }
 
 static struct array *result_of(struct trial *t, enum conv_direction direction)
@@ -350,19 +338,35 @@ static int fitting(const struct conv_shape *s, enum conv_direction direction,
     return count;
 }
 
+/* Those of bf16 alone do. */
+static bool rounds_weights(const struct conv_kernel *kernel, const struct conv_shape *s)
+{
+    struct conv_shape exact = *s;
+    exact.bf16 = false;
+    return !kernel->fits(&exact);
+}
+
 static void check_shape(const struct conv_shape *s, enum conv_direction direction)
 {
     const struct conv_kernel *kernels[CONV_MOST_ALGORITHMS];
     const int count = fitting(s, direction, kernels);
     struct trial t;
-    if (count == 0)
-        return;
-    trial_make(&t, s);
-    expect(&t, direction);
-    for (int i = 0; i < count; i++)
-        for (int threads = 1; threads <= 3; threads++)
-            check_trial(&t, kernels[i], threads);
-    trial_free(&t);
+    for (int rounded = 0; rounded < 2; rounded++) {
+        bool made = false;
+        for (int i = 0; i < count; i++) {
+            if (rounds_weights(kernels[i], s) != rounded)
+                continue;
+            if (!made) {
+                trial_make(&t, s, rounded);
+                expect(&t, direction);
+                made = true;
+            }
+            for (int threads = 1; threads <= 3; threads++)
+                check_trial(&t, kernels[i], threads);
+        }
+        if (made)
+            trial_free(&t);
+    }
 }
 
 static void check_direction(enum conv_direction direction)
@@ -437,13 +441,11 @@ static void check_rounding(struct trial *t, const struct conv_kernel *kernel)
     struct conv_shape shape = t->shape;
     struct trial exact;
     shape.bf16 = false;
-    trial_make(&exact, &shape);
+    trial_make(&exact, &shape, false);
     memcpy(exact.src.before, t->src.before, t->src.count * sizeof(float));
     memcpy(exact.dst.before, t->dst.before, t->dst.count * sizeof(float));
-    memcpy(exact.weights.before, t->weights.before, t->weights.count * sizeof(float));
     array_reset(&exact.src);
     array_reset(&exact.dst);
-    array_reset(&exact.weights);
     run(&exact, kernel, 2);
     run(t, kernel, 2);
     const struct array *from = result_of(&exact, kernel->direction),
@@ -460,16 +462,14 @@ static void check_rounding(struct trial *t, const struct conv_kernel *kernel)
 static void check_bf16(const struct conv_shape *s, enum conv_direction direction)
 {
     const struct conv_kernel *kernels[CONV_MOST_ALGORITHMS];
-    struct conv_shape exact = *s;
     const bool winograd =
         conv_kernels(direction, s->in_block)[0] && s->kernel_h == 3 && s->stride_h == 1;
     const int count = fitting(s, direction, kernels);
     int checked = 0;
     struct trial t;
-    exact.bf16 = false;
     for (int i = 0; i < count; i++)
-        if (kernels[i]->fits(&exact)) {
-            trial_make(&t, s);
+        if (!rounds_weights(kernels[i], s)) {
+            trial_make(&t, s, false);
             check_rounding(&t, kernels[i]);
             trial_free(&t);
             checked++;
