@@ -337,7 +337,8 @@ struct backend {
      * never are.
      */
     bool (*plan_finish)(struct device *device, struct plan *plan, bool *any, struct error *err);
-    /* Bytes of one row at the stage's input, or at its output; 0 where there is no end. */
+    /* Bytes of one row of all tensors that the stage is given, or gives; 0 where the network begins
+     * or ends. */
     size_t (*stage_row)(const struct replica *replica, bool output);
     /*
      * Memory of `bytes` where a stage meets the next one, the device's, until it is asked for more

@@ -6,38 +6,82 @@
 
 #include "base/text.h"
 
-/* Whether operations after `end` read nothing made before it. */
-static bool reads_one_tensor(const struct net *net, int end)
+static bool is_norm(enum net_kind kind)
 {
-    for (int i = end + 1; i < net->op_count; i++)
-        for (int k = 0; k < 2; k++)
-            if (net->ops[i].inputs[k] != NET_NONE &&
-                net->tensors[net->ops[i].inputs[k]].producer < end)
-                return false;
-    return net->tensors[net->output].producer > end;
+    return kind == NET_BATCHNORM || kind == NET_GROUPNORM;
 }
 
-/* Whether the operation belongs to the one before it, which alone gives it what it reads. */
-static bool continues_layer(const struct net *net, const struct net_op *op)
+static bool has_weights(enum net_kind kind)
 {
-    const struct net_tensor *tensor = &net->tensors[op->inputs[0]];
+    return kind == NET_CONV || kind == NET_LINEAR;
+}
+
+/* Whether the operation belongs to the one that makes its input `k`, which it alone reads. An
+ * addition is computed with the norm before it, and may take over the bias of a convolution. */
+static bool continues_layer(const struct net *net, const struct net_op *op, int k)
+{
+    const struct net_tensor *tensor = &net->tensors[op->inputs[k]];
+    const enum net_kind maker = net->ops[tensor->producer].kind;
     if (tensor->readers != 1)
         return false;
-    switch (op->kind) {
-    case NET_BATCHNORM:
-    case NET_GROUPNORM:
-        return net->ops[tensor->producer].kind == NET_CONV ||
-               net->ops[tensor->producer].kind == NET_LINEAR;
-    default:
-        return net_operation(op->kind)->access == NET_ANY_ORDER ||
-               net_operation(op->kind)->access == NET_SHAPE_CHANGED;
-    }
+    if (is_norm(op->kind))
+        return has_weights(maker);
+    if (op->kind == NET_ADD)
+        return has_weights(maker) || is_norm(maker);
+    return net_operation(op->kind)->access == NET_ANY_ORDER ||
+           net_operation(op->kind)->access == NET_SHAPE_CHANGED;
 }
 
+/* False: there is no room for it. */
+static bool add_tensor(struct net_cut *cut, int tensor)
+{
+    for (int i = 0; i < cut->count; i++)
+        if (cut->tensor[i] == tensor)
+            return true;
+    if (cut->count == NET_CUT_TENSORS)
+        return false;
+    cut->tensor[cut->count++] = tensor;
+    return true;
+}
+
+/* What operations after `end` read of those up to it; false: a cut is not possible there. */
+static bool cut_after(const struct net *net, int end, struct net_cut *cut)
+{
+    *cut = (struct net_cut){0};
+    if (end < 0 || end >= net->op_count - 1 || net->tensors[net->output].producer <= end ||
+        !add_tensor(cut, net->ops[end].output))
+        return false;
+    for (int i = end + 1; i < net->op_count; i++)
+        for (int k = 0; k < 2; k++) {
+            const struct net_op *op = &net->ops[i];
+            const int tensor = op->inputs[k];
+            if (tensor == NET_NONE || net->tensors[tensor].producer > end)
+                continue;
+            if (net->tensors[tensor].producer == NET_NONE || continues_layer(net, op, k) ||
+                !add_tensor(cut, tensor))
+                return false;
+        }
+    return net->tensors[net->ops[end].output].readers > 0;
+}
+
+/* Each cut has a name of its own, so only the first after a layer with a name counts. */
 static bool may_cut(const struct net *net, int end)
 {
-    return end >= 0 && end < net->op_count - 1 && reads_one_tensor(net, end) &&
-           !continues_layer(net, &net->ops[end + 1]);
+    struct net_cut cut;
+    bool may = cut_after(net, end, &cut);
+    for (int i = end; may && i > 0 && !*net->ops[i].name; i--)
+        may = !cut_after(net, i - 1, &cut);
+    return may;
+}
+
+size_t net_cut_size(const struct net *net, int end)
+{
+    struct net_cut cut;
+    size_t size = 0;
+    cut_after(net, end, &cut);
+    for (int i = 0; i < cut.count; i++)
+        size += net_shape_size(net->tensors[cut.tensor[i]].shape);
+    return size;
 }
 
 int net_cuts(const struct net *net, int *ends)
@@ -49,17 +93,25 @@ int net_cuts(const struct net *net, int *ends)
     return count;
 }
 
+struct net_stage net_whole(const struct net *net)
+{
+    return (struct net_stage){.end = net->op_count,
+                              .entry = {.count = 1, .tensor = {0}},
+                              .exit = {.count = 1, .tensor = {net->output}}};
+}
+
 bool net_stages(const struct net *net, const int *ends, int count, struct net_stage *stages)
 {
-    int first = 0, entry = 0;
+    struct net_stage next = net_whole(net);
     for (int i = 0; i < count; i++) {
-        if (ends[i] < first || !may_cut(net, ends[i]))
+        stages[i] = next;
+        if (ends[i] < next.first || !may_cut(net, ends[i]))
             return false;
-        stages[i] = (struct net_stage){first, ends[i] + 1, entry, net->ops[ends[i]].output};
-        first = stages[i].end;
-        entry = stages[i].exit;
+        cut_after(net, ends[i], &stages[i].exit);
+        stages[i].end = next.first = ends[i] + 1;
+        next.entry = stages[i].exit;
     }
-    stages[count] = (struct net_stage){first, net->op_count, entry, net->output};
+    stages[count] = next;
     return true;
 }
 

@@ -7,28 +7,41 @@
 #include "engine/net/net.h"
 
 /*
- * Networks cut into stages, for pipelines: neighbouring operations with one tensor between two
- * stages. Pure.
+ * Networks cut into stages, for pipelines: neighbouring operations, between two of which there are
+ * one or two tensors. Pure.
  */
+
+#define NET_CUT_TENSORS 2
+
+/* The tensors that all operations after a cut read of those before it. */
+struct net_cut {
+    int count, tensor[NET_CUT_TENSORS];
+};
 
 /* One stage. The first reads the network's input, tensor 0, the last makes the logits. */
 struct net_stage {
-    int first, end;  /* operations: from `first` on, before `end` */
-    int entry, exit; /* tensors */
+    int first, end; /* operations: from `first` on, before `end` */
+    struct net_cut entry, exit;
 };
 
 /*
  * Operations after which a network may be cut: ends[i], ascending, at most net->op_count - 1 of
- * them; returns how many. The tensor that the last of them makes is all that later operations read
- * of earlier ones there, and devices store it: nothing that they compute in one pass (fuse.h,
- * BatchNorm folded into a convolution) is cut, and neither is a layer from its norm, activation,
- * dropout or flatten.
+ * them; returns how many. What the last of them makes, and at most one tensor more, as within a
+ * residual unit, is all that later operations read of earlier ones there, and devices store it:
+ * nothing that they compute in one pass (fuse.h, BatchNorm folded into a convolution) is cut, and
+ * neither is a layer from its norm, activation, dropout or flatten.
  */
 int net_cuts(const struct net *net, int *ends);
+
+/* All of it as one stage. */
+struct net_stage net_whole(const struct net *net);
 
 /* The count + 1 stages between cuts after ends[0..count). False: the ends do not ascend, or the
  * network cannot be cut after one of them. */
 bool net_stages(const struct net *net, const int *ends, int count, struct net_stage *stages);
+
+/* Numbers of one row in all tensors of the cut after an operation of net_cuts. */
+size_t net_cut_size(const struct net *net, int end);
 
 #define NET_STAGE_NAME 128 /* bytes; longer names are cut */
 

@@ -230,6 +230,19 @@ static const struct {
      4,
      false,
      TOLERANCE_NORMS},
+    /* residual units of several layers: what they begin with is read again two layers and more
+     * later, on pictures and on flat values of an odd length */
+    {"{ type = 'conv'; channels = 17; kernel = 3; }, 'relu', { type = 'residual'; layers = ("
+     "{ type = 'conv'; channels = 8; kernel = 1; }, 'batchnorm', 'relu',"
+     "{ type = 'conv'; channels = 8; kernel = 3; pad = 1; }, 'batchnorm', 'relu',"
+     "{ type = 'conv'; channels = 17; kernel = 1; }, 'batchnorm'); after = ('relu'); },"
+     "'global_avgpool', { type = 'residual'; layers = ({ type = 'linear'; outputs = 9; }, 'relu',"
+     "{ type = 'linear'; outputs = 7; }, 'tanh', { type = 'linear'; outputs = 17; }); },"
+     "{ type = 'linear'; outputs = 4; }",
+     {2, 8, 7},
+     4,
+     false,
+     TOLERANCE_NORMS},
 };
 
 const int conformance_nets = (int)(sizeof nets / sizeof nets[0]);

@@ -6,201 +6,14 @@
 
 #include "engine/net/stage.h"
 #include "tests/reference/conformance.h"
+#include "tests/reference/stage_line.h"
 
 /*
  * Networks cut into stages, whose mini-batch comes in micro-batches, beside the same micro-batches
  * on whole networks: gradients are the sums of theirs, running statistics follow from theirs.
  */
 
-enum { MOST_STAGES = 4, MICRO_BATCHES = 3, SLOTS = 2, ROWS = 8 };
-
 #define TOLERANCE_BF16 0x1p-6
-
-static const int micro_rows[MICRO_BATCHES] = {3, 2, 3};
-
-/* The order of passes, which keeps values of two micro-batches at once. */
-static const struct {
-    bool backward;
-    int micro_batch;
-} passes[] = {{false, 0}, {false, 1}, {true, 0}, {false, 2}, {true, 1}, {true, 2}};
-
-/* A device for each stage, and what they hand over: [stage][end][slot] is read by this stage. */
-struct line {
-    const struct trial *trial;
-    int stages;
-    int batch_rows; /* of plan_request; 0: nothing is left to plan_finish */
-    bool finished;  /* something was */
-    struct net_stage stage[MOST_STAGES];
-    struct rig rig[MOST_STAGES];
-    struct plan *plan[MOST_STAGES][ROWS + 1]; /* by rows */
-    void *ends[MOST_STAGES][STAGE_ENDS][SLOTS];
-    void *owned[MOST_STAGES]; /* memory of ends, of stages in the host's */
-    int owned_count;
-};
-
-static int rows_before(int micro_batch)
-{
-    int rows = 0;
-    for (int i = 0; i < micro_batch; i++)
-        rows += micro_rows[i];
-    return rows;
-}
-
-static void open_stage(struct line *line, const struct trial_device *device, int s)
-{
-    struct error err = ERROR_INIT;
-    struct rig *rig = &line->rig[s];
-    const struct replica_request request = {.states = UPDATE_STATES, .stage = &line->stage[s]};
-    rig->backend = device->backend;
-    ck_assert_msg(rig->backend->open(&device->options, &rig->device, &err), "%s", err.text);
-    if (device->prepare)
-        device->prepare(rig->device);
-    bool ok = rig->backend->replica_create(rig->device, line->trial->net, &request, &rig->replica,
-                                           &err) &&
-              rig->backend->replica_import(rig->device, rig->replica, &line->trial->weights, &err);
-    ck_assert_msg(ok, "%s", err.text);
-}
-
-/* To train by. */
-static void make_plans(struct line *line)
-{
-    for (int s = 0; s < line->stages; s++)
-        for (int i = 0; i < MICRO_BATCHES; i++) {
-            const struct plan_request request = {.mode = PLAN_TRAIN,
-                                                 .rows = micro_rows[i],
-                                                 .batch_rows = line->batch_rows,
-                                                 .slots = SLOTS};
-            if (!line->plan[s][micro_rows[i]])
-                line->plan[s][micro_rows[i]] = rig_plan(&line->rig[s], &request);
-        }
-}
-
-static char *stage_memory(struct line *line, const struct rig *rig, size_t bytes)
-{
-    struct error err = ERROR_INIT;
-    void *memory = NULL;
-    if (rig->backend->stage_memory)
-        ck_assert_msg(rig->backend->stage_memory(rig->device, bytes, &memory, &err), "%s",
-                      err.text);
-    else
-        memory = line->owned[line->owned_count++] = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    ck_assert_ptr_nonnull(memory);
-    return memory;
-}
-
-/* Memory between stage s and the one before it, which has it. */
-static void connect(struct line *line, int s)
-{
-    const struct rig *rig = &line->rig[s - 1];
-    const size_t row = line->rig[s].backend->stage_row(line->rig[s].replica, false);
-    const size_t bytes = (row * ROWS + 63) / 64 * 64;
-    ck_assert_uint_gt(row, 0);
-    ck_assert_uint_eq(row, rig->backend->stage_row(rig->replica, true));
-    char *memory = stage_memory(line, rig, 2 * SLOTS * bytes);
-    for (int slot = 0; slot < SLOTS; slot++) {
-        void *value = memory + (size_t)slot * bytes,
-             *grad = memory + (size_t)(SLOTS + slot) * bytes;
-        line->ends[s][STAGE_INPUT][slot] = line->ends[s - 1][STAGE_OUTPUT][slot] = value;
-        line->ends[s][STAGE_INPUT_GRADIENT][slot] = grad;
-        line->ends[s - 1][STAGE_OUTPUT_GRADIENT][slot] = grad;
-    }
-}
-
-/* Cut evenly into `stages`; false: there are not as many places. */
-static bool line_open(struct line *line, const struct trial *trial,
-                      const struct trial_device *device, int stages, int batch_rows)
-{
-    int cuts[512], ends[MOST_STAGES];
-    *line = (struct line){.trial = trial, .stages = stages, .batch_rows = batch_rows};
-    ck_assert_int_lt(trial->net->op_count, 512);
-    const int count = net_cuts(trial->net, cuts);
-    if (count < stages - 1)
-        return false;
-    for (int i = 0; i < stages - 1; i++)
-        ends[i] = cuts[(i + 1) * (count + 1) / stages - 1];
-    ck_assert(net_stages(trial->net, ends, stages - 1, line->stage));
-    for (int s = 0; s < stages; s++)
-        open_stage(line, device, s);
-    for (int s = 1; s < stages; s++)
-        connect(line, s);
-    return true;
-}
-
-static void line_close(struct line *line)
-{
-    for (int s = 0; s < line->stages; s++) {
-        for (int rows = 0; rows <= ROWS; rows++)
-            line->rig[s].backend->plan_destroy(line->rig[s].device, line->plan[s][rows]);
-        rig_close(&line->rig[s]);
-    }
-    for (int i = 0; i < line->owned_count; i++)
-        free(line->owned[i]);
-}
-
-static void run_pass(struct line *line, int s, int micro_batch, bool backward, struct outcome *out)
-{
-    struct error err = ERROR_INIT;
-    const struct rig *rig = &line->rig[s];
-    const int rows = micro_rows[micro_batch], before = rows_before(micro_batch);
-    struct plan *plan = line->plan[s][rows];
-    struct batch_result result;
-    const struct batch batch = {.data = &line->trial->data,
-                                .index = line->trial->index + before,
-                                .rows = rows,
-                                .global_rows = line->trial->rows,
-                                .seed = TRIAL_SEED,
-                                .epoch = TRIAL_EPOCH};
-    struct micro_batch micro = {.slot = micro_batch % SLOTS,
-                                .first = micro_batch == 0,
-                                .last = micro_batch == MICRO_BATCHES - 1,
-                                .rows_before = before};
-    for (int end = 0; end < STAGE_ENDS; end++)
-        micro.ends[end] = line->ends[s][end][micro.slot];
-    if (backward) {
-        ck_assert_msg(rig->backend->plan_backward(rig->device, plan, &batch, &micro, &err), "%s",
-                      err.text);
-        return;
-    }
-    ck_assert_msg(rig->backend->plan_forward(rig->device, plan, &batch, &micro, &result, &err),
-                  "%s", err.text);
-    if (s < line->stages - 1)
-        return;
-    out->loss_sum += result.loss_sum;
-    out->correct += result.correct;
-    float *logits = out->logits + (size_t)before * (size_t)line->trial->net->classes;
-    ck_assert_msg(rig->backend->plan_logits(rig->device, plan, logits, &err), "%s", err.text);
-}
-
-/* What the last backward pass of a stage has left. */
-static void run_finish(struct line *line, int s)
-{
-    struct error err = ERROR_INIT;
-    const struct rig *rig = &line->rig[s];
-    struct plan *plan = line->plan[s][micro_rows[MICRO_BATCHES - 1]];
-    bool any = false;
-    ck_assert_msg(!rig->backend->plan_finish ||
-                      rig->backend->plan_finish(rig->device, plan, &any, &err),
-                  "%s", err.text);
-    line->finished = line->finished || any;
-}
-
-static void line_run(struct line *line, struct outcome *out)
-{
-    struct error err = ERROR_INIT;
-    outcome_make(out, line->trial, line->trial->rows);
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
-        for (int k = 0; k < line->stages; k++)
-            run_pass(line, passes[i].backward ? line->stages - 1 - k : k, passes[i].micro_batch,
-                     passes[i].backward, out);
-    for (int s = 0; s < line->stages; s++) {
-        const struct rig *rig = &line->rig[s];
-        run_finish(line, s);
-        bool ok =
-            rig->backend->values_export(rig->device, rig->replica, ARENA_GRADS, out->grads, &err) &&
-            rig->backend->replica_export(rig->device, rig->replica, &out->after, &err);
-        ck_assert_msg(ok, "%s", err.text);
-    }
-}
 
 /* What is known of the running statistics of a channel after some micro-batches: exact moments. */
 struct moments {
@@ -274,18 +87,17 @@ static void run_whole(const struct trial *trial, const struct trial_device *devi
         outcome_free(&parts[k]);
 }
 
-/* False: the network cannot be cut into so many. */
-static bool compare(const struct trial *trial, const struct trial_device *device, int stages,
-                    int batch_rows, const struct outcome *expected, double tolerance,
+static void compare(const struct trial *trial, const struct trial_device *device, const int *ends,
+                    int stages, int batch_rows, const struct outcome *expected, double tolerance,
                     const char *what)
 {
     struct line line;
     struct outcome got;
-    char text[64];
-    snprintf(text, sizeof text, "%s in %d stages of %d rows", what, stages, batch_rows);
-    if (!line_open(&line, trial, device, stages, batch_rows))
-        return false;
-    make_plans(&line);
+    char text[80];
+    snprintf(text, sizeof text, "%s in %d stages of %d rows, cut after %d", what, stages,
+             batch_rows, stages > 1 ? ends[0] : -1);
+    line_open(&line, trial, device, ends, stages, batch_rows);
+    line_plan(&line);
     /* Twice: nothing of a mini-batch is left for the next. */
     line_run(&line, &got);
     outcome_free(&got);
@@ -304,7 +116,17 @@ static bool compare(const struct trial *trial, const struct trial_device *device
     ck_assert(!line.finished || batch_rows > 0);
     ck_assert(line.finished || batch_rows == 0 || strcmp(what, "resnet18") != 0);
     line_close(&line);
-    return true;
+}
+
+/* Cuts that divide the network evenly; false: there are not as many places. */
+static bool cut_evenly(const struct net *net, int stages, int ends[MOST_STAGES])
+{
+    int cuts[512];
+    ck_assert_int_lt(net->op_count, 512);
+    const int count = net_cuts(net, cuts);
+    for (int i = 0; i < stages - 1 && count >= stages - 1; i++)
+        ends[i] = cuts[(i + 1) * (count + 1) / stages - 1];
+    return count >= stages - 1;
 }
 
 /* Every other number of stages leaves gradients to plan_finish, where the backend has one. */
@@ -313,15 +135,34 @@ static int finished_rows(const struct trial_device *device, int number)
     return device->backend->plan_finish && number % 2 ? ROWS : 0;
 }
 
+/* Cuts that two tensors cross, as within residual units, each by itself and with the next one. */
+static void compare_within_units(const struct trial *trial, const struct trial_device *device,
+                                 const struct outcome *expected)
+{
+    int cuts[512];
+    ck_assert_int_lt(trial->net->op_count, 512);
+    const int count = net_cuts(trial->net, cuts);
+    for (int i = 0; i < count; i++) {
+        struct net_stage stages[2];
+        ck_assert(net_stages(trial->net, &cuts[i], 1, stages));
+        for (int k = 2; stages[0].exit.count > 1 && k <= 3 && i + k - 2 < count; k++)
+            compare(trial, device, &cuts[i], k, finished_rows(device, i + k), expected, 2e-4,
+                    "a residual unit");
+    }
+}
+
 void conform_stages(const struct trial_device *device, int net)
 {
     struct trial trial;
     struct outcome expected;
+    int ends[MOST_STAGES];
     conformance_net_make(&trial, net, ROWS);
     run_whole(&trial, device, &expected);
     for (int stages = 1; stages <= 3; stages++)
-        compare(&trial, device, stages, finished_rows(device, net + stages), &expected, 2e-4,
-                "a network of the cases");
+        if (cut_evenly(trial.net, stages, ends))
+            compare(&trial, device, ends, stages, finished_rows(device, net + stages), &expected,
+                    2e-4, "a network of the cases");
+    compare_within_units(&trial, device, &expected);
     outcome_free(&expected);
     trial_free(&trial);
 }
@@ -339,9 +180,11 @@ void conform_stage_slopes(const struct trial_device *device, int net)
     struct trial trial;
     struct line line;
     struct outcome got;
+    int ends[MOST_STAGES];
     conformance_net_make(&trial, net, ROWS);
-    if (!has_batchnorm(trial.net) && line_open(&line, &trial, device, 2, ROWS)) {
-        make_plans(&line);
+    if (!has_batchnorm(trial.net) && cut_evenly(trial.net, 2, ends)) {
+        line_open(&line, &trial, device, ends, 2, ROWS);
+        line_plan(&line);
         line_run(&line, &got);
         conform_slopes_of(&trial, got.grads, "a network in 2 stages");
         outcome_free(&got);
@@ -355,12 +198,16 @@ void conform_model_stages(const struct trial_device *device, const char *model,
 {
     struct trial trial;
     struct outcome expected;
+    int ends[MOST_STAGES];
     trial_make_shipped(&trial, model, input, ROWS, 5);
     run_whole(&trial, device, &expected);
-    for (int stages = 1; stages <= MOST_STAGES; stages++)
-        ck_assert(compare(&trial, device, stages, finished_rows(device, stages + 1), &expected,
-                          5e-4, model) ||
-                  (strcmp(model, "linear") == 0 && stages > 1));
+    for (int stages = 1; stages <= MOST_STAGES; stages++) {
+        const bool cut = cut_evenly(trial.net, stages, ends);
+        ck_assert(cut || (strcmp(model, "linear") == 0 && stages > 1));
+        if (cut)
+            compare(&trial, device, ends, stages, finished_rows(device, stages + 1), &expected,
+                    5e-4, model);
+    }
     outcome_free(&expected);
     trial_free(&trial);
 }
@@ -374,11 +221,13 @@ void conform_evaluation_stages(const struct trial_device *device, const char *mo
     struct outcome expected;
     struct error err = ERROR_INIT;
     struct batch_result result = {0};
+    int ends[MOST_STAGES];
     trial_make_shipped(&trial, model, input, ROWS, 5);
     const struct batch batch = {
         .data = &trial.data, .index = trial.index, .rows = ROWS, .global_rows = ROWS};
     trial_run(&trial, device, PLAN_EVAL, &expected);
-    ck_assert(line_open(&line, &trial, device, 3, 0));
+    ck_assert(cut_evenly(trial.net, 3, ends));
+    line_open(&line, &trial, device, ends, 3, 0);
     for (int s = 0; s < line.stages; s++) {
         const struct rig *rig = &line.rig[s];
         const struct plan_request request = {

@@ -249,7 +249,7 @@ bool gradient_give(struct builder *b, const struct node *node, int value, struct
 bool build_loss_step(struct builder *b, step_function *run, void *loss,
                      const struct buffer **gradient, struct error *err)
 {
-    const int output = b->graph->output;
+    const int output = b->graph->logits;
     struct buffer *made = NULL;
     if (b->training && b->graph->values[output].wants_grad &&
         !(made = gradient_new(b, output, err)))

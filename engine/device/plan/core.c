@@ -193,7 +193,7 @@ void plan_core_bind(struct plan_core *core, void *workspace, void *slot)
             buffer->data = (char *)slot + buffer->offset;
             break;
         case BUFFER_END:
-            buffer->data = core->micro->ends[buffer->offset];
+            buffer->data = (char *)core->micro->ends[buffer->end] + buffer->offset;
             break;
         }
     }

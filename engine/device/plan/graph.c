@@ -187,7 +187,7 @@ static void mark_gradients(struct graph *g)
         if (n->residual != NET_NONE)
             g->values[n->residual].readers++;
     }
-    g->values[g->output].live = true;
+    g->values[g->logits].live = true;
     for (int i = g->node_count; i-- > 0;) {
         struct node *n = &g->nodes[i];
         if (!g->values[n->output].live)
@@ -209,8 +209,32 @@ int graph_operation(const struct graph *graph, const struct node *node)
     return node->op;
 }
 
+static struct graph_cut values_of(const int *value_of, const struct net_cut *tensors)
+{
+    struct graph_cut cut = {.count = tensors->count};
+    for (int i = 0; i < cut.count; i++)
+        cut.value[i] = value_of[tensors->tensor[i]];
+    return cut;
+}
+
+bool graph_gives(const struct graph *graph, int value)
+{
+    bool gives = false;
+    for (int i = 0; i < graph->exit.count; i++)
+        gives = gives || graph->exit.value[i] == value;
+    return gives;
+}
+
+size_t graph_cut_row(const struct graph *graph, const struct graph_cut *cut)
+{
+    size_t row = 0;
+    for (int i = 0; i < cut->count; i++)
+        row += value_row(&graph->values[cut->value[i]]);
+    return row;
+}
+
 /* Leave out what is not of the stage. What is known of gradients is that of the whole network. */
-static void keep_stage(struct graph *g, const int *value_of, const struct net_stage *stage)
+static void keep_stage(struct graph *g, const struct net_stage *stage)
 {
     int first = 0, end = g->node_count;
     while (first < end && graph_operation(g, &g->nodes[first]) < stage->first)
@@ -221,8 +245,6 @@ static void keep_stage(struct graph *g, const int *value_of, const struct net_st
     g->node_count = end - first;
     g->begins = stage->first == 0;
     g->ends = stage->end == g->net->op_count;
-    g->input = value_of[stage->entry];
-    g->output = value_of[stage->exit];
 }
 
 bool graph_build(const struct net *net, const struct net_stage *stage, enum graph_layout layout,
@@ -230,8 +252,10 @@ bool graph_build(const struct net *net, const struct net_stage *stage, enum grap
 {
     /* Each operation makes one value and needs at most two conversions. */
     size_t room = 3 * (size_t)net->op_count + 1;
+    const struct net_stage whole = net_whole(net);
     struct building b = {.net = net, .graph = out, .layout = layout, .block = block};
-    *out = (struct graph){.net = net, .begins = true, .ends = true};
+    *out = (struct graph){.net = net};
+    stage = stage ? stage : &whole;
     if (!fuse(net, &b.fused, err))
         return false;
     out->nodes = calloc(room, sizeof *out->nodes);
@@ -242,10 +266,11 @@ bool graph_build(const struct net *net, const struct net_stage *stage, enum grap
         b.value_of[0] = add_input(&b);
         for (int i = 0; i < b.fused.count; i++)
             lower(&b, &b.fused.ops[i]);
-        out->output = b.value_of[net->output];
+        out->logits = b.value_of[net->output];
+        out->entry = values_of(b.value_of, &stage->entry);
+        out->exit = values_of(b.value_of, &stage->exit);
         mark_gradients(out);
-        if (stage)
-            keep_stage(out, b.value_of, stage);
+        keep_stage(out, stage);
     } else {
         graph_free(out);
         error_memory(err, "layouts of the network's values");

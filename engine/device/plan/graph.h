@@ -64,11 +64,18 @@ struct node {
     bool columns;
 };
 
+/* The values with which a graph begins, or ends. */
+struct graph_cut {
+    int count, value[NET_CUT_TENSORS];
+};
+
 struct graph {
     const struct net *net;
     int node_count, value_count;
-    int input, output; /* values: of the whole network its input, the first, and the logits */
-    bool begins, ends; /* with the network's input, with the logits */
+    struct graph_cut entry, exit; /* of the whole network its input, the first value, and the logits
+                                   */
+    int logits;                   /* value; of a stage too that does not make them */
+    bool begins, ends;            /* with the network's input, with the logits */
     struct node *nodes;
     struct value *values;
 };
@@ -80,6 +87,11 @@ struct graph {
 bool graph_build(const struct net *net, const struct net_stage *stage, enum graph_layout layout,
                  int block, struct graph *out, struct error *err);
 void graph_free(struct graph *graph);
+
+/* Is the value one of those that the graph ends with? */
+bool graph_gives(const struct graph *graph, int value);
+/* Numbers of one row in all values of a cut. */
+size_t graph_cut_row(const struct graph *graph, const struct graph_cut *cut);
 
 /* The operation of a node. Conversions, which the network does not know, come before theirs. */
 int graph_operation(const struct graph *graph, const struct node *node);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "engine/device/micro_batch.h"
 
 /* Alignment of every buffer: what GPU libraries ask for; on a CPU a cache line is enough. */
 #define MEMORY_ALIGN 256
@@ -25,13 +26,14 @@ enum buffer_region {
     BUFFER_FIXED,    /* lies elsewhere (an arena); `data` never changes */
     BUFFER_KEPT,     /* of a stage: from forward to backward, in a slot for each micro-batch */
     BUFFER_DEFERRED, /* of a stage: what all micro-batches of a mini-batch leave to plan_finish */
-    BUFFER_END,      /* of a stage: where it meets its neighbours; `offset` is an enum stage_end */
+    BUFFER_END,      /* of a stage: in memory of its neighbours' and its own, `end` says which */
 };
 
 struct buffer {
     enum buffer_region region;
     size_t size, offset; /* bytes; the offset counts from the region's start */
     int first, last;     /* steps between which its contents matter; -1: never used */
+    enum stage_end end;  /* BUFFER_END */
     int holders;         /* of a gradient while a plan is built: who still has to read it */
     void *data;
 };

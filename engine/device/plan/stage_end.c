@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/plan/stage_end.h"
 
-struct copy {
+/* All that a stage takes or gives in one direction. */
+struct copies {
     bool (*run)(struct plan *plan, void *to, const void *from, size_t bytes, struct error *err);
-    const struct buffer *from; /* NULL: zeros */
-    struct buffer *to;
-    size_t bytes;
+    int count;
+    struct copy {
+        const struct buffer *from; /* NULL: zeros */
+        struct buffer *to;
+        size_t bytes;
+    } list[NET_CUT_TENSORS];
 };
 
 static size_t bytes_of(const struct builder *b, int value)
@@ -13,69 +17,112 @@ static size_t bytes_of(const struct builder *b, int value)
     return (size_t)b->rows * value_row(&b->graph->values[value]) * b->backend->number_size;
 }
 
-static struct buffer *end_buffer(struct builder *b, enum stage_end end, int value,
-                                 struct error *err)
+/* The buffers of a cut's values, or of their gradients, one behind the other. */
+static bool end_buffers(struct builder *b, enum stage_end end, const struct graph_cut *cut,
+                        struct buffer *buffers[NET_CUT_TENSORS], struct error *err)
 {
-    struct buffer *buffer = pool_add(&b->core->pool, BUFFER_END, bytes_of(b, value));
-    if (buffer)
-        buffer->offset = end;
-    return error_if_null(buffer, err, "a plan's buffers");
+    size_t offset = 0;
+    for (int i = 0; i < cut->count; i++) {
+        const size_t bytes = bytes_of(b, cut->value[i]);
+        buffers[i] = pool_add(&b->core->pool, BUFFER_END, bytes);
+        if (!buffers[i])
+            return error_memory(err, "a plan's buffers");
+        buffers[i]->end = end;
+        buffers[i]->offset = offset;
+        offset += bytes;
+    }
+    return true;
 }
 
-static bool run_copy(struct plan *plan, void *layer, struct error *err)
+static bool run_copies(struct plan *plan, void *layer, struct error *err)
 {
-    const struct copy *copy = layer;
-    return copy->run(plan, copy->to->data, copy->from ? copy->from->data : NULL, copy->bytes, err);
+    const struct copies *copies = layer;
+    for (int i = 0; i < copies->count; i++) {
+        const struct copy *copy = &copies->list[i];
+        if (!copies->run(plan, copy->to->data, copy->from ? copy->from->data : NULL, copy->bytes,
+                         err))
+            return false;
+    }
+    return true;
 }
 
-/* A step that copies a value, or its gradient; `from` NULL: zeros. */
-static bool build_copy(struct builder *b, struct buffer *from, struct buffer *to, int value,
-                       struct error *err)
+/* A step that copies a cut's values, or their gradients; from[i] NULL: zeros. */
+static bool build_copies(struct builder *b, const struct graph_cut *cut, struct buffer *const *from,
+                         struct buffer *const *to, struct error *err)
 {
-    struct copy *copy = to ? build_object(b, sizeof *copy, NULL, err) : NULL;
-    if (!copy)
+    struct copies *copies = build_object(b, sizeof *copies, NULL, err);
+    if (!copies)
         return false;
-    *copy = (struct copy){b->backend->copy, from, to, bytes_of(b, value)};
-    if (from)
-        build_use(b, from);
-    build_use(b, to);
+    copies->run = b->backend->copy;
+    copies->count = cut->count;
+    for (int i = 0; i < cut->count; i++) {
+        copies->list[i] = (struct copy){from[i], to[i], bytes_of(b, cut->value[i])};
+        if (from[i])
+            build_use(b, from[i]);
+        build_use(b, to[i]);
+    }
     b->label.hands_over = true;
-    return build_step(b, NULL, run_copy, copy, err);
+    return build_step(b, NULL, run_copies, copies, err);
+}
+
+static bool take_values(struct builder *b, const struct graph_cut *cut,
+                        struct buffer *values[NET_CUT_TENSORS], struct error *err)
+{
+    for (int i = 0; i < cut->count; i++)
+        if (!(values[i] = build_value(b, cut->value[i], err)))
+            return false;
+    return true;
 }
 
 bool stage_build_input(struct builder *b, struct error *err)
 {
-    const int input = b->graph->input;
-    struct buffer *end = end_buffer(b, STAGE_INPUT, input, err);
-    if (end && b->backend->copies_ends)
-        return build_copy(b, end, build_value(b, input, err), input, err);
-    b->values[input] = end;
-    return end;
+    const struct graph_cut *cut = &b->graph->entry;
+    struct buffer *end[NET_CUT_TENSORS], *values[NET_CUT_TENSORS];
+    if (!end_buffers(b, STAGE_INPUT, cut, end, err))
+        return false;
+    if (b->backend->copies_ends)
+        return take_values(b, cut, values, err) && build_copies(b, cut, end, values, err);
+    for (int i = 0; i < cut->count; i++)
+        b->values[cut->value[i]] = end[i];
+    return true;
 }
 
 bool stage_build_output(struct builder *b, struct error *err)
 {
-    const int output = b->graph->output;
-    struct buffer *value = build_value(b, output, err);
-    return value && build_copy(b, value, end_buffer(b, STAGE_OUTPUT, output, err), output, err);
+    const struct graph_cut *cut = &b->graph->exit;
+    struct buffer *end[NET_CUT_TENSORS], *values[NET_CUT_TENSORS];
+    return end_buffers(b, STAGE_OUTPUT, cut, end, err) && take_values(b, cut, values, err) &&
+           build_copies(b, cut, values, end, err);
 }
 
 bool stage_take_gradient(struct builder *b, struct error *err)
 {
-    const int output = b->graph->output;
-    struct buffer *end = end_buffer(b, STAGE_OUTPUT_GRADIENT, output, err), *part = end;
-    if (end && b->backend->copies_ends) {
-        part = gradient_new(b, output, err);
-        if (!build_copy(b, end, part, output, err))
+    const struct graph_cut *cut = &b->graph->exit;
+    struct buffer *end[NET_CUT_TENSORS], *part[NET_CUT_TENSORS];
+    if (!end_buffers(b, STAGE_OUTPUT_GRADIENT, cut, end, err))
+        return false;
+    for (int i = 0; i < cut->count; i++)
+        if (!(part[i] = b->backend->copies_ends ? gradient_new(b, cut->value[i], err) : end[i]))
             return false;
-    }
-    return part && gradient_give(b, NULL, output, part, err);
+    if (b->backend->copies_ends && !build_copies(b, cut, end, part, err))
+        return false;
+    for (int i = 0; i < cut->count; i++)
+        if (!gradient_give(b, NULL, cut->value[i], part[i], err))
+            return false;
+    return true;
 }
 
 bool stage_give_gradient(struct builder *b, struct error *err)
 {
-    const int input = b->graph->input;
-    struct buffer *parts[2];
-    return gradient_take(b, NULL, input, 1, parts, err) &&
-           build_copy(b, parts[0], end_buffer(b, STAGE_INPUT_GRADIENT, input, err), input, err);
+    const struct graph_cut *cut = &b->graph->entry;
+    struct buffer *end[NET_CUT_TENSORS], *sums[NET_CUT_TENSORS];
+    if (!end_buffers(b, STAGE_INPUT_GRADIENT, cut, end, err))
+        return false;
+    for (int i = 0; i < cut->count; i++) {
+        struct buffer *parts[2];
+        if (!gradient_take(b, NULL, cut->value[i], 1, parts, err))
+            return false;
+        sums[i] = parts[0];
+    }
+    return build_copies(b, cut, sums, end, err);
 }

@@ -14,11 +14,11 @@ static inline bool stage_is_planned(const struct builder *b)
     return !b->graph->begins || !b->graph->ends || b->core->request.slots > 0;
 }
 
-/* The value that a stage reads of the one before it. */
+/* The values that a stage reads of the one before it. */
 bool stage_build_input(struct builder *b, struct error *err);
-/* After the forward pass: a step that gives the stage's output. */
+/* After the forward pass: a step that gives the stage's values. */
 bool stage_build_output(struct builder *b, struct error *err);
-/* Before the backward pass: the gradient of the output. */
+/* Before the backward pass: their gradients. */
 bool stage_take_gradient(struct builder *b, struct error *err);
-/* After it: a step that gives the gradient of the input; zeros where none was computed. */
+/* After it: a step that gives those of what the stage read; zeros where none were computed. */
 bool stage_give_gradient(struct builder *b, struct error *err);

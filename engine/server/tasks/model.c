@@ -116,7 +116,7 @@ static json_t *pipeline_json(const struct spec *spec, const struct net *net,
         const int number = i % layout->count;
         const struct net_stage *stage = &layout->stage[number];
         const bool gives = number < layout->count - 1;
-        const double values = gives ? (double)net_shape_size(net->tensors[stage->exit].shape) : 0;
+        const double values = gives ? (double)net_cut_size(net, stage->end - 1) : 0;
         const double given =
             2 * values * (double)number_type_size(spec->dtype) * (double)shares->device[i].full;
         bytes += given;

@@ -9,11 +9,6 @@
 #include "engine/train/pipeline/layout.h"
 #include "engine/train/step/rank.h"
 
-static struct net_stage whole_network(const struct net *net)
-{
-    return (struct net_stage){.end = net->op_count, .exit = net->output};
-}
-
 /* Passes that count; the first pass of a plan, which loads what it needs, does not. */
 enum { PASSES_TIMED = 3 };
 
@@ -107,7 +102,7 @@ bool stage_measure(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
     struct rank *rank = &ranks->rank[index];
-    const struct net_stage whole = whole_network(ranks->work->net);
+    const struct net_stage whole = net_whole(ranks->work->net);
     rank_show(rank, ACTIVITY_PREPARE);
     bool ok =
         rank_open(rank, err) && rank_replicate(rank, &whole, err) &&

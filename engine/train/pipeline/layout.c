@@ -18,10 +18,9 @@ static void sum_up(const struct net *net, long rows, int stages, const double *c
             segments[i * (cuts + 1) + segment] += seconds[i][op];
             segment += segment < cuts && op == ends[segment];
         }
-    for (int i = 0; i < cuts; i++) {
-        const struct net_shape shape = net->tensors[net->ops[ends[i]].output].shape;
-        transfer[i] = (double)rows * (double)net_shape_size(shape) * sizeof(float) / COPY_SPEED;
-    }
+    for (int i = 0; i < cuts; i++)
+        transfer[i] =
+            (double)rows * (double)net_cut_size(net, ends[i]) * sizeof(float) / COPY_SPEED;
 }
 
 bool pipeline_ends(const struct net *net, long rows, int stages, const double *const *seconds,

@@ -58,15 +58,20 @@ static const struct {
 } cases[] = {
     {"linear", ""},
     {"lenet", "1,2,4,6,8,10"},
-    {"resnet18", "2,resnet_block1.0,resnet_block1.1,resnet_block2.0,resnet_block2.1,"
-                 "resnet_block3.0,resnet_block3.1,resnet_block4.0,resnet_block4.1,fc.0"},
+    {"resnet18", "2,resnet_block1.0.bn1,resnet_block1.0,resnet_block1.1.bn1,resnet_block1.1,"
+                 "resnet_block2.0.bn1,resnet_block2.0,resnet_block2.1.bn1,resnet_block2.1,"
+                 "resnet_block3.0.bn1,resnet_block3.0,resnet_block3.1.bn1,resnet_block3.1,"
+                 "resnet_block4.0.bn1,resnet_block4.0,resnet_block4.1.bn1,resnet_block4.1,fc.0"},
     {"smallnet", "2,3,6,8"},
     {"cifar-cnn", "1,2,4,6,8,10"},
     {"alexnet", "1,2,4,5,7,9,11,13,16,19"},
-    {"mobilenet-small", "2,5,7,unit1.0,unit1.1,11,14,16,unit2.0,unit2.1,20,21"},
+    {"mobilenet-small",
+     "2,5,7,unit1.0.1,unit1.0.4,unit1.0,unit1.1.1,unit1.1.4,unit1.1,11,14,16,unit2.0.1,unit2.0.4,"
+     "unit2.0,unit2.1.1,unit2.1.4,unit2.1,20,21"},
     {CONV ", " NORM ", " RELU ", " CONV ", " GROUPS ", " POOL ", " LINEAR ", " DROPOUT, "2,4,5"},
-    /* What the first layers make is read by the units and what follows them. */
-    {SUM(CONV) ", " SUM(NORM ", " RELU ", " CONV) ", " NORM ", " RELU ", " LINEAR, "0,1,3"},
+    /* What the first layers make is read by the units and what follows them, and a layer without a
+     * name has none to be cut after. */
+    {SUM(CONV) ", " SUM(NORM ", " RELU ", " CONV) ", " NORM ", " RELU ", " LINEAR, "0,1.0,1,3"},
     {CONV ", " SUM(RELU ", " CONV) ", " LINEAR ", " RELU ", " LINEAR, "0,1,3"},
     {"{ type = \"sequence\"; name = \"a\"; layers = (" CONV ", " RELU ", " POOL "); }, " LINEAR,
      "a.1,a"},
@@ -98,39 +103,60 @@ static int maker(const struct net *net, const struct graph *graph, int tensor)
     return found;
 }
 
-/* All that nodes after the one that makes the tensor read of the nodes up to it is its value. */
-static void expect_cut(const struct net *net, const struct graph *graph, int tensor)
+static bool is_among(int number, const int *list, int count)
 {
-    const int at = maker(net, graph, tensor);
-    ck_assert_int_ge(at, 0);
-    const int value = graph->nodes[at].output;
-    ck_assert_int_ne(value, graph->output);
-    for (int i = 0; i <= at; i++)
-        for (int k = at + 1; k < graph->node_count; k++) {
-            const int made = graph->nodes[i].output;
-            ck_assert(made == value ||
-                      (graph->nodes[k].input != made && graph->nodes[k].residual != made));
-            ck_assert_int_ne(graph->nodes[k].output, value);
-        }
-    for (int k = at + 1; k < graph->node_count; k++)
-        ck_assert(graph->nodes[k].input != 0 && graph->nodes[k].residual != 0);
+    bool found = false;
+    for (int i = 0; i < count; i++)
+        found = found || list[i] == number;
+    return found;
 }
 
-static void expect_parts(const struct net *net, const int *ends, int count)
+/* All that nodes after those that make the cut's tensors read of the nodes before are its values.
+ */
+static void expect_cut(const struct net *net, const struct graph *graph, const struct net_cut *cut)
 {
-    struct net_stage *stages = calloc((size_t)count + 1, sizeof *stages);
-    ck_assert(net_stages(net, ends, count, stages));
+    int values[NET_CUT_TENSORS], last = 0;
+    for (int i = 0; i < cut->count; i++) {
+        const int at = maker(net, graph, cut->tensor[i]);
+        ck_assert_int_ge(at, 0);
+        values[i] = graph->nodes[at].output;
+        ck_assert_int_ne(values[i], graph->logits);
+        last = at > last ? at : last;
+    }
+    for (int k = last + 1; k < graph->node_count; k++) {
+        const struct node *node = &graph->nodes[k];
+        ck_assert(node->input != 0 && node->residual != 0);
+        ck_assert(!is_among(node->output, values, cut->count));
+        for (int i = 0; i <= last; i++) {
+            const int made = graph->nodes[i].output;
+            ck_assert(is_among(made, values, cut->count) ||
+                      (node->input != made && node->residual != made));
+        }
+    }
+}
+
+static void expect_parts(const struct net *net, const int *ends, int count,
+                         const struct net_stage *stages)
+{
     ck_assert_int_eq(stages[0].first, 0);
-    ck_assert_int_eq(stages[0].entry, 0);
+    ck_assert_int_eq(stages[0].entry.count, 1);
+    ck_assert_int_eq(stages[0].entry.tensor[0], 0);
     ck_assert_int_eq(stages[count].end, net->op_count);
-    ck_assert_int_eq(stages[count].exit, net->output);
+    ck_assert_int_eq(stages[count].exit.count, 1);
+    ck_assert_int_eq(stages[count].exit.tensor[0], net->output);
     for (int i = 0; i < count; i++) {
+        const struct net_cut *cut = &stages[i].exit;
         ck_assert_int_eq(stages[i].end, ends[i] + 1);
         ck_assert_int_eq(stages[i].end, stages[i + 1].first);
-        ck_assert_int_eq(stages[i].exit, stages[i + 1].entry);
-        ck_assert_int_eq(net->tensors[stages[i].exit].producer, ends[i]);
+        ck_assert_int_eq(net->tensors[cut->tensor[0]].producer, ends[i]);
+        size_t size = 0;
+        for (int k = 0; k < cut->count; k++) {
+            ck_assert_int_eq(cut->tensor[k], stages[i + 1].entry.tensor[k]);
+            size += net_shape_size(net->tensors[cut->tensor[k]].shape);
+        }
+        ck_assert_int_eq(cut->count, stages[i + 1].entry.count);
+        ck_assert_uint_eq(net_cut_size(net, ends[i]), size);
     }
-    free(stages);
 }
 
 START_TEST(devices_store_what_stages_hand_over)
@@ -143,19 +169,22 @@ START_TEST(devices_store_what_stages_hand_over)
     const struct net *net = trial.net;
     int *ends = calloc((size_t)net->op_count, sizeof *ends);
     const int count = net_cuts(net, ends);
+    struct net_stage *stages = calloc((size_t)count + 1, sizeof *stages);
     rig_open(&rig, &trial, &device);
     ck_assert(graph_build(net, NULL, LAYOUT_BLOCKS, 16, &blocked, &err));
     ck_assert(graph_build(net, NULL, LAYOUT_CHANNELS_LAST, 8, &last, &err));
-    expect_parts(net, ends, count);
+    ck_assert(net_stages(net, ends, count, stages));
+    expect_parts(net, ends, count, stages);
     for (int i = 0; i < count; i++) {
-        const int tensor = net->ops[ends[i]].output;
-        expect_cut(net, &blocked, tensor);
-        expect_cut(net, &last, tensor);
-        expect_cut(net, &((struct cpu_replica *)rig.replica)->folded, tensor);
+        const struct net_cut *cut = &stages[i].exit;
+        expect_cut(net, &blocked, cut);
+        expect_cut(net, &last, cut);
+        expect_cut(net, &((struct cpu_replica *)rig.replica)->folded, cut);
     }
     graph_free(&blocked);
     graph_free(&last);
     rig_close(&rig);
+    free(stages);
     free(ends);
     trial_free(&trial);
 }
@@ -216,6 +245,9 @@ START_TEST(names_that_do_not_serve_are_named)
     expect_refusal(net, "2,,resnet_block1", 3, "no layer or unit ''");
     expect_refusal(net, "resnet_block2.0.conv1", 1,
                    "cut after 'resnet_block2.0.conv1', but after 'resnet_block1.1' or "
+                   "'resnet_block2.0.bn1'");
+    expect_refusal(net, "resnet_block2.0.bn2", 1,
+                   "cut after 'resnet_block2.0.bn2', but after 'resnet_block2.0.bn1' or "
                    "'resnet_block2.0'");
     expect_refusal(net, "0", 1, "cut after '0', but after '2'");
     expect_refusal(net, "fc", 1, "cut after 'fc', but after 'fc.0'");

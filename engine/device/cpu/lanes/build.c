@@ -28,7 +28,7 @@ static bool is_chain(const struct graph *graph)
         if (node->kind == NET_LINEAR)
             weights += graph->net->params[graph->net->ops[node->op].weight].count;
     }
-    return value == graph->output && weights <= MOST_LINEAR_WEIGHTS;
+    return value == graph->logits && weights <= MOST_LINEAR_WEIGHTS;
 }
 
 bool lanes_suit(const struct device *device, const struct graph *graph, bool *suit,

@@ -288,7 +288,7 @@ static bool shape_net(struct layout *l, struct error *err)
     net->picture = net_shape_size(in);
     for (int i = 0; i < l->graph->node_count; i++)
         add_op(l, &l->graph->nodes[i]);
-    net->output = l->value_of[l->graph->output];
+    net->output = l->value_of[l->graph->logits];
     net->logits_row = ((size_t)net->net->classes + lanes - 1) / lanes * lanes;
     add_borders(l);
     for (int i = 0; i < net->op_count; i++)

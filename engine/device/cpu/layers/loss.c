@@ -93,7 +93,7 @@ static bool make_copies(struct builder *b, struct loss *l, struct error *err)
 
 bool build_loss(struct builder *b, struct error *err)
 {
-    const struct value *logits = &b->graph->values[b->graph->output];
+    const struct value *logits = &b->graph->values[b->graph->logits];
     struct loss *l = build_object(b, sizeof *l, NULL, err);
     if (!l)
         return false;
@@ -101,7 +101,7 @@ bool build_loss(struct builder *b, struct error *err)
     l->classes = b->graph->net->classes;
     l->smoothing = b->training ? b->core->request.label_smoothing : 0;
     l->row = (int)value_row(logits);
-    l->logits = b->core->logits = build_value(b, b->graph->output, err);
+    l->logits = b->core->logits = build_value(b, b->graph->logits, err);
     b->core->logits_row = value_row(logits);
     l->losses = l->logits ? build_scratch(b, (size_t)b->rows * sizeof(double), err) : NULL;
     if (!l->losses || !make_copies(b, l, err) ||

@@ -128,7 +128,7 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
     const bool logits =
-        node->output == b->graph->output && b->graph->values[node->output].readers == 0;
+        node->output == b->graph->logits && b->graph->values[node->output].readers == 0;
     struct linear *l = *layer = build_object(b, sizeof *l, release, err);
     if (!l)
         return false;

@@ -32,13 +32,13 @@ static bool run_loss(struct plan *plan, void *layer, struct error *err)
 /* The network's last value, in f32. */
 static bool take_logits(struct builder *b, struct loss *l, struct error *err)
 {
-    struct buffer *last = build_value(b, b->graph->output, err);
+    struct buffer *last = build_value(b, b->graph->logits, err);
     if (!last)
         return false;
     b->core->logits = last;
     if (b->plan->device->storage != CUDA_F32 && !b->plan->wide_logits) {
         l->raw = last;
-        b->core->logits = build_buffer(b, cuda_count(b, b->graph->output) * sizeof(float), err);
+        b->core->logits = build_buffer(b, cuda_count(b, b->graph->logits) * sizeof(float), err);
         if (!b->core->logits)
             return false;
         build_use(b, b->core->logits);
@@ -50,7 +50,7 @@ static bool take_logits(struct builder *b, struct loss *l, struct error *err)
 
 bool cuda_build_loss(struct builder *b, struct error *err)
 {
-    const struct value *logits = &b->graph->values[b->graph->output];
+    const struct value *logits = &b->graph->values[b->graph->logits];
     struct loss *l = build_object(b, sizeof *l, NULL, err);
     if (!l)
         return false;
