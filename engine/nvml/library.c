@@ -105,7 +105,8 @@ bool nvml_library_open(struct nvml_api *api, const char *path, char *why, size_t
         /* dlerror() would name the file, but also report files that are there and broken. */
         const char *error = dlerror();
         bool absent = !error || strstr(error, "No such file");
-        snprintf(why, size, absent ? "no NVIDIA driver is installed (%s was not found)" : "%s",
+        snprintf(why, size,
+                 absent ? "no NVIDIA driver is installed, or not all of it: %s was not found" : "%s",
                  absent ? path : error);
         return false;
     }

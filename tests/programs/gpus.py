@@ -216,14 +216,29 @@ class Free(Case):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("free:4: 4 GPUs asked for, 3 can be used here", done.stderr)
 
+    def test_nobody_reports_them(self):
+        self.env["DPARTUI_NVML"] = os.path.join(self.folder, "none.so")
+        engine = Private(self.env, SIMULATED)
+        self.addCleanup(engine.process.kill)
+        engine.call("watch", interval=0.05)
+        state = engine.state_where(lambda state: gpus_of(state["devices"]) and
+                                   "none.so" in str(state["devices"][0]["missing"]))
+        gpu = state["devices"][0]
+        self.assertTrue(gpu["available"])
+        self.assertIsNone(state["no_gpus"])
+        for name in ("load", "memory_used", "power_w", "temperature_c"):
+            self.assertIsNone(gpu[name], name)
+            self.assertRegex(gpu["missing"][name], r"or not all of it: .*none\.so was not found")
+        self.assertEqual(engine.end(), 0)
+
 
 class Private:
     """A private engine on a socket."""
 
-    def __init__(self, env):
+    def __init__(self, env, program=ENGINE):
         self.socket, theirs = socket.socketpair()
         self.socket.settimeout(PATIENCE)
-        self.process = subprocess.Popen([ENGINE, "--private", str(theirs.fileno())], env=env,
+        self.process = subprocess.Popen([program, "--private", str(theirs.fileno())], env=env,
                                         pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
         self.lines = self.socket.makefile("r", encoding="utf8")

@@ -120,6 +120,14 @@ static void add_distant(json_t *object, json_t *missing, const struct run_device
     add_sensors(object, missing, &sensors);
 }
 
+static const char *why_not_reported(const struct server *server, const struct device_info *info)
+{
+    if (!info->available)
+        return info->reason;
+    return *server->gpus.none.text ? server->gpus.none.text
+                                   : "the NVIDIA driver does not report this GPU";
+}
+
 static json_t *device_json(const struct server *server, const struct snapshot *snapshot,
                            const struct device_info *info, const struct run_device *device)
 {
@@ -132,8 +140,7 @@ static json_t *device_json(const struct server *server, const struct snapshot *s
         add_cpu(object, missing, server, snapshot, device);
     } else {
         memset(&unknown, 0, sizeof unknown);
-        gpu_figures_drop(&unknown, info->available ? "the NVIDIA driver does not report this GPU"
-                                                   : info->reason);
+        gpu_figures_drop(&unknown, why_not_reported(server, info));
         add_gpu(object, missing, gpu ? gpu : &unknown);
     }
     add_run_figures(object, device);
