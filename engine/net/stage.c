@@ -11,13 +11,7 @@ static bool is_norm(enum net_kind kind)
     return kind == NET_BATCHNORM || kind == NET_GROUPNORM;
 }
 
-static bool has_weights(enum net_kind kind)
-{
-    return kind == NET_CONV || kind == NET_LINEAR;
-}
-
-/* Whether the operation belongs to the one that makes its input `k`, which it alone reads. An
- * addition is computed with the norm before it, and may take over the bias of a convolution. */
+/* Whether the operation belongs to the one that makes its input `k`, which it alone reads. */
 static bool continues_layer(const struct net *net, const struct net_op *op, int k)
 {
     const struct net_tensor *tensor = &net->tensors[op->inputs[k]];
@@ -25,10 +19,8 @@ static bool continues_layer(const struct net *net, const struct net_op *op, int 
     if (tensor->readers != 1)
         return false;
     if (is_norm(op->kind))
-        return has_weights(maker);
-    if (op->kind == NET_ADD)
-        return has_weights(maker) || is_norm(maker);
-    return net_operation(op->kind)->access == NET_ANY_ORDER ||
+        return maker == NET_CONV || maker == NET_LINEAR;
+    return op->kind == NET_ADD || net_operation(op->kind)->access == NET_ANY_ORDER ||
            net_operation(op->kind)->access == NET_SHAPE_CHANGED;
 }
 
@@ -64,16 +56,6 @@ static bool cut_after(const struct net *net, int end, struct net_cut *cut)
     return net->tensors[net->ops[end].output].readers > 0;
 }
 
-/* Each cut has a name of its own, so only the first after a layer with a name counts. */
-static bool may_cut(const struct net *net, int end)
-{
-    struct net_cut cut;
-    bool may = cut_after(net, end, &cut);
-    for (int i = end; may && i > 0 && !*net->ops[i].name; i--)
-        may = !cut_after(net, i - 1, &cut);
-    return may;
-}
-
 size_t net_cut_size(const struct net *net, int end)
 {
     struct net_cut cut;
@@ -82,6 +64,29 @@ size_t net_cut_size(const struct net *net, int end)
     for (int i = 0; i < cut.count; i++)
         size += net_shape_size(net->tensors[cut.tensor[i]].shape);
     return size;
+}
+
+/* Whether of two cuts with the same name the network may be cut after `end`. */
+static bool is_better(const struct net *net, int end, int other)
+{
+    struct net_cut cut;
+    if (!cut_after(net, other, &cut))
+        return true;
+    const size_t size = net_cut_size(net, end), rival = net_cut_size(net, other);
+    return size < rival || (size == rival && end < other);
+}
+
+/* The smallest of the cuts after a layer and the operations without a name that follow it, as they
+ * would all be called by that layer's name. */
+static bool may_cut(const struct net *net, int end)
+{
+    struct net_cut cut;
+    bool may = cut_after(net, end, &cut);
+    for (int i = end; may && i > 0 && !*net->ops[i].name; i--)
+        may = is_better(net, end, i - 1);
+    for (int i = end + 1; may && i < net->op_count && !*net->ops[i].name; i++)
+        may = is_better(net, end, i);
+    return may;
 }
 
 int net_cuts(const struct net *net, int *ends)

@@ -7,13 +7,13 @@
 #include "engine/net/net.h"
 
 /*
- * Networks cut into stages, for pipelines: neighbouring operations, between two of which there are
- * one or two tensors. Pure.
+ * Networks cut into stages of neighbouring operations, for pipelines. Pure.
  */
 
+/* As many as cross a cut within a residual unit: its input, and what its layers have made of it. */
 #define NET_CUT_TENSORS 2
 
-/* The tensors that all operations after a cut read of those before it. */
+/* The tensors of operations before a cut that those after it read; first that of the last one. */
 struct net_cut {
     int count, tensor[NET_CUT_TENSORS];
 };
@@ -26,10 +26,10 @@ struct net_stage {
 
 /*
  * Operations after which a network may be cut: ends[i], ascending, at most net->op_count - 1 of
- * them; returns how many. What the last of them makes, and at most one tensor more, as within a
- * residual unit, is all that later operations read of earlier ones there, and devices store it:
- * nothing that they compute in one pass (fuse.h, BatchNorm folded into a convolution) is cut, and
- * neither is a layer from its norm, activation, dropout or flatten.
+ * them; returns how many. What the last of them makes, and at most one tensor more, is all that
+ * later operations read of earlier ones there. No composite of fuse.h is cut, nor a layer from its
+ * norm, activation, dropout or flatten, nor an addition from what it alone reads. Each cut has a
+ * name of its own.
  */
 int net_cuts(const struct net *net, int *ends);
 

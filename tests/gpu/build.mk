@@ -30,7 +30,7 @@ COMPILED = $(SRC) $(CC) $(TEST_DEFINES) $(CUDA_INCLUDES)
 
 TRIAL = tests/reference/trial.c tests/reference/refnet.c tests/reference/refnet_conv.c tests/reference/refnet_ops.c tests/support.c \
 	tests/reference/conformance_ops.c tests/reference/conformance_net.c tests/reference/conformance_rough.c \
-	tests/reference/conformance_slices.c tests/reference/conformance_stages.c tests/reference/stage_line.c
+	tests/reference/conformance_slices.c tests/reference/conformance_stages.c tests/reference/stage_pipeline.c
 KERNELS = $(call sources,tests_engine_device_cuda_kernels_test_kernels_SOURCES)
 PROGRAMS = gpu-info gpu-probe gpu-train test_gpu_device test_gpu_runs test_gpu_nccl test_kernels \
 	test_conv_sim test_matmul_sim

@@ -33,7 +33,7 @@ if HAVE_CHECK
 	%D%/test_gpu_device.c %D%/gpu_case.h tests/reference/conformance_net.c \
 	tests/reference/conformance_ops.c tests/reference/conformance_rough.c \
 	tests/reference/conformance_slices.c tests/reference/conformance_stages.c \
-	tests/reference/stage_line.c $(TRIAL)
+	tests/reference/stage_pipeline.c $(TRIAL)
 %C%_test_gpu_device_LDADD = $(gpu_test_libs)
 %C%_test_gpu_device_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 %C%_test_gpu_runs_SOURCES = %D%/test_gpu_runs.c %D%/gpu_case.h tests/trajectory.c \

@@ -13,6 +13,16 @@ import divided_case  # noqa: E402
 from divided_case import DATA  # noqa: E402
 
 STAGES = ["--strategy", "pipeline", "--devices", "cpu:0-1"]
+UNITS = """default_input = [ 1, 20, 20 ];
+default_classes = 10;
+layers = (
+    { type = "conv"; channels = 6; kernel = 3; stride = 2; pad = 1; }, "relu",
+    { type = "residual"; name = "unit"; layers = (
+          { type = "conv"; channels = 4; kernel = 1; }, "relu",
+          { type = "conv"; channels = 4; kernel = 3; pad = 1; }, "relu",
+          { type = "conv"; channels = 6; kernel = 1; }); after = ("relu"); },
+    "global_avgpool", "flatten", { type = "linear"; name = "fc"; outputs = "classes"; });
+"""
 
 
 class Pipeline(divided_case.Case):
@@ -23,6 +33,22 @@ class Pipeline(divided_case.Case):
             self.good("train", *DATA, *STAGES, *options, "--epochs", "2")
         for run in "2", "3", "4", "5":
             self.same_losses(run, "1")
+
+    def test_stages_within_a_unit_train_as_one_device_does(self):
+        path = self.path("units.conf")
+        with open(path, "w", encoding="utf8") as file:
+            file.write(UNITS)
+        units = [*DATA, "--model", path, "--epochs", "2"]
+        self.good("train", *units, "--devices", "cpu:0")
+        for options in (["--stages", "unit.0"], ["--stages", "unit.2"],
+                        ["--devices", "cpu:0-2", "--stages", "unit.0,unit.2"],
+                        ["--devices", "cpu:0-3", "--stages", "1,unit.0,unit.2"]):
+            self.good("train", *units, *STAGES, *options)
+        for run in "2", "3", "4", "5":
+            self.same_losses(run, "1")
+        self.assertNotEqual(*self.losses("1"))
+        self.assertIn("cut after 'unit.4', but after 'unit.2' or 'unit'",
+                      self.bad(2, "train", *units, *STAGES, "--stages", "unit.4"))
 
     def test_runs_tell_their_stages(self):
         text = self.good("train", *DATA, *STAGES, "--epochs", "1", "--stages", "4", "--json")
@@ -180,13 +206,13 @@ class Pipeline(divided_case.Case):
     def test_the_stages_of_resnet18(self):
         pipeline = self.good_json("model", "resnet18", *STAGES, "--micro-batches", "8")["pipeline"]
         self.assertEqual([stage["last_layer"] for stage in pipeline["stages"]],
-                         ["resnet_block2.1", "fc"])
-        self.assertEqual(pipeline["bytes"], 2 * 256 * 128 * 14 * 14 * 4)
+                         ["resnet_block3.0.bn1", "fc"])
+        self.assertEqual(pipeline["bytes"], 2 * 256 * (128 * 14 * 14 + 256 * 7 * 7) * 4)
         # Equal stages would be 16/9 times one device.
-        self.assertAlmostEqual(pipeline["speedup"], 1.72, delta=0.01)
+        self.assertAlmostEqual(pipeline["speedup"], 1.755, delta=0.01)
         text = self.good("model", "resnet18", *STAGES, "--micro-batches", "8")
         self.assertIn("pipeline: mini-batches of 256 rows in 8 micro-batches of 32\n", text)
-        self.assertIn("by FLOPs 1.72 times one device", text)
+        self.assertIn("by FLOPs 1.76 times one device", text)
 
     def test_mistakes_are_told(self):
         for options, text in (

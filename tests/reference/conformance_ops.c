@@ -243,6 +243,16 @@ static const struct {
      4,
      false,
      TOLERANCE_NORMS},
+    /* a unit within a unit, both of which begin with the same value */
+    {"{ type = 'conv'; channels = 17; kernel = 3; }, 'relu', { type = 'residual'; layers = ("
+     "{ type = 'residual'; layers = ({ type = 'conv'; channels = 17; kernel = 3; pad = 1; }, "
+     "'relu', { type = 'conv'; channels = 17; kernel = 1; bias = false; }, 'batchnorm');"
+     "after = ('relu'); }, { type = 'conv'; channels = 17; kernel = 1; }); },"
+     "'flatten', { type = 'linear'; outputs = 3; }",
+     {2, 7, 8},
+     3,
+     false,
+     TOLERANCE_NORMS},
 };
 
 const int conformance_nets = (int)(sizeof nets / sizeof nets[0]);

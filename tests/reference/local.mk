@@ -9,7 +9,8 @@ libtestnet_a_SOURCES = \
 	%D%/refnet_ops.c %D%/refnet_ops.h
 check_PROGRAMS += %D%/test_refnet
 
-TRIAL = %D%/trial.c %D%/trial_cpu.c %D%/trial.h %D%/conformance.h tests/support.c tests/support.h
+TRIAL = %D%/trial.c %D%/trial_cpu.c %D%/trial.h %D%/conformance.h %D%/stage_pipeline.h \
+	tests/support.c tests/support.h
 endif
 
 EXTRA_DIST += %D%/conformance_rough.c

@@ -240,7 +240,7 @@ size_t cpu_stage_row(const struct replica *replica, bool output)
     const struct graph *g = &r->graph;
     if (output ? g->ends : g->begins)
         return 0;
-    return graph_cut_row(g, output ? &g->exit : &g->entry) * number_size(r->bf16);
+    return graph_end_row(g, output ? &g->exit : &g->entry) * number_size(r->bf16);
 }
 
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err)

@@ -107,7 +107,7 @@ size_t cuda_stage_row(const struct replica *replica, bool output)
     const struct graph *g = &r->graph;
     if (output ? g->ends : g->begins)
         return 0;
-    return graph_cut_row(g, output ? &g->exit : &g->entry) * cuda_type_size(r->storage);
+    return graph_end_row(g, output ? &g->exit : &g->entry) * cuda_type_size(r->storage);
 }
 
 bool cuda_stage_memory(struct device *device, size_t bytes, void **out, struct error *err)

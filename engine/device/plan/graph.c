@@ -209,27 +209,27 @@ int graph_operation(const struct graph *graph, const struct node *node)
     return node->op;
 }
 
-static struct graph_cut values_of(const int *value_of, const struct net_cut *tensors)
+static struct graph_end values_of(const int *value_of, const struct net_cut *cut)
 {
-    struct graph_cut cut = {.count = tensors->count};
-    for (int i = 0; i < cut.count; i++)
-        cut.value[i] = value_of[tensors->tensor[i]];
-    return cut;
+    struct graph_end end = {.count = cut->count};
+    for (int i = 0; i < end.count; i++)
+        end.value[i] = value_of[cut->tensor[i]];
+    return end;
 }
 
-bool graph_gives(const struct graph *graph, int value)
+bool graph_is_exit(const struct graph *graph, int value)
 {
-    bool gives = false;
+    bool is = false;
     for (int i = 0; i < graph->exit.count; i++)
-        gives = gives || graph->exit.value[i] == value;
-    return gives;
+        is = is || graph->exit.value[i] == value;
+    return is;
 }
 
-size_t graph_cut_row(const struct graph *graph, const struct graph_cut *cut)
+size_t graph_end_row(const struct graph *graph, const struct graph_end *end)
 {
     size_t row = 0;
-    for (int i = 0; i < cut->count; i++)
-        row += value_row(&graph->values[cut->value[i]]);
+    for (int i = 0; i < end->count; i++)
+        row += value_row(&graph->values[end->value[i]]);
     return row;
 }
 

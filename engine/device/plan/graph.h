@@ -64,17 +64,16 @@ struct node {
     bool columns;
 };
 
-/* The values with which a graph begins, or ends. */
-struct graph_cut {
+/* The values that a graph begins with, or ends with. */
+struct graph_end {
     int count, value[NET_CUT_TENSORS];
 };
 
 struct graph {
     const struct net *net;
     int node_count, value_count;
-    struct graph_cut entry, exit; /* of the whole network its input, the first value, and the logits
-                                   */
-    int logits;                   /* value; of a stage too that does not make them */
+    struct graph_end entry, exit; /* of the whole network its input, value 0, and the logits */
+    int logits;                   /* value; also of a stage that does not make them */
     bool begins, ends;            /* with the network's input, with the logits */
     struct node *nodes;
     struct value *values;
@@ -88,10 +87,10 @@ bool graph_build(const struct net *net, const struct net_stage *stage, enum grap
                  int block, struct graph *out, struct error *err);
 void graph_free(struct graph *graph);
 
-/* Is the value one of those that the graph ends with? */
-bool graph_gives(const struct graph *graph, int value);
-/* Numbers of one row in all values of a cut. */
-size_t graph_cut_row(const struct graph *graph, const struct graph_cut *cut);
+/* Does the graph end with the value, so that it has to be in memory? */
+bool graph_is_exit(const struct graph *graph, int value);
+/* Numbers of one row in all its values. */
+size_t graph_end_row(const struct graph *graph, const struct graph_end *end);
 
 /* The operation of a node. Conversions, which the network does not know, come before theirs. */
 int graph_operation(const struct graph *graph, const struct node *node);

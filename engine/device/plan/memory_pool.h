@@ -26,14 +26,16 @@ enum buffer_region {
     BUFFER_FIXED,    /* lies elsewhere (an arena); `data` never changes */
     BUFFER_KEPT,     /* of a stage: from forward to backward, in a slot for each micro-batch */
     BUFFER_DEFERRED, /* of a stage: what all micro-batches of a mini-batch leave to plan_finish */
-    BUFFER_END,      /* of a stage: in memory of its neighbours' and its own, `end` says which */
+    /* Of a stage: where it meets a neighbour, which `end` names; the offset counts from there. It
+     * is one at which a row may begin, not MEMORY_ALIGN. */
+    BUFFER_END,
 };
 
 struct buffer {
     enum buffer_region region;
     size_t size, offset; /* bytes; the offset counts from the region's start */
     int first, last;     /* steps between which its contents matter; -1: never used */
-    enum stage_end end;  /* BUFFER_END */
+    enum stage_end end;  /* of BUFFER_END */
     int holders;         /* of a gradient while a plan is built: who still has to read it */
     void *data;
 };

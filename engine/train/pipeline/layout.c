@@ -9,7 +9,9 @@
 /* Bytes per second at which a stage copies what it gives to its neighbours. */
 static const double COPY_SPEED = 4e9;
 
-/* What the cuts divide the network into, and what handing over costs there. */
+/* What the cuts divide the network into, and what handing over costs there. Where a cut parts a
+ * BatchNorm from a convolution that could read its input instead, storing its output costs about as
+ * much again, which is left out. */
 static void sum_up(const struct net *net, long rows, int stages, const double *const *seconds,
                    const int *ends, int cuts, double *segments, double *transfer)
 {

@@ -51,7 +51,10 @@ static void list_cuts(const struct net *net, char *list)
 #define DROPOUT "{ type = \"dropout\"; p = 0.5; }"
 #define POOL    "{ type = \"maxpool\"; kernel = 2; }"
 #define LINEAR  "{ type = \"linear\"; outputs = 3; }"
+#define HALF(l) "{ type = \"residual\"; layers = (" l "); shortcut = (" POOL "); }"
 #define SUM(l)  "{ type = \"residual\"; layers = (" l "); }"
+
+#define HALVED CONV ", " HALF(CONV ", " RELU ", " POOL ", " CONV) ", " LINEAR
 
 static const struct {
     const char *model, *cuts;
@@ -73,6 +76,10 @@ static const struct {
      * name has none to be cut after. */
     {SUM(CONV) ", " SUM(NORM ", " RELU ", " CONV) ", " NORM ", " RELU ", " LINEAR, "0,1.0,1,3"},
     {CONV ", " SUM(RELU ", " CONV) ", " LINEAR ", " RELU ", " LINEAR, "0,1,3"},
+    /* Within the inner unit three would cross, unless both units begin with the same. */
+    {CONV ", " SUM(CONV ", " SUM(CONV ", " RELU ", " CONV) ", " CONV) ", " LINEAR, "0,1.0,1.1,1"},
+    {CONV ", " SUM(SUM(CONV ", " RELU ", " CONV) ", " CONV) ", " LINEAR, "0,1.0.0,1.0,1"},
+    {HALVED, "0,1.0,1"},
     {"{ type = \"sequence\"; name = \"a\"; layers = (" CONV ", " RELU ", " POOL "); }, " LINEAR,
      "a.1,a"},
 };
@@ -85,6 +92,17 @@ START_TEST(cuts_are_between_layers)
     make(&trial, cases[_i].model);
     list_cuts(trial.net, list);
     ck_assert_str_eq(list, cases[_i].cuts);
+    trial_free(&trial);
+}
+END_TEST
+
+START_TEST(of_a_name_the_smallest_cut_counts)
+{
+    struct trial trial;
+    int ends[16];
+    make(&trial, HALVED);
+    ck_assert_int_eq(net_cuts(trial.net, ends), 3);
+    ck_assert_int_eq(trial.net->ops[ends[1]].kind, NET_MAXPOOL);
     trial_free(&trial);
 }
 END_TEST
@@ -159,6 +177,29 @@ static void expect_parts(const struct net *net, const int *ends, int count,
     }
 }
 
+/* The graphs of all stages come to that of the whole, each begins as the one before it ends. */
+static void expect_graphs(const struct net *net, const struct net_stage *stages, int count,
+                          const struct graph *whole)
+{
+    struct graph_end end = whole->entry;
+    int nodes = 0;
+    for (int i = 0; i <= count; i++) {
+        struct graph graph;
+        ck_assert(graph_build(net, &stages[i], LAYOUT_BLOCKS, 16, &graph, &err));
+        ck_assert_int_eq(graph.entry.count, end.count);
+        ck_assert_mem_eq(graph.entry.value, end.value, (size_t)end.count * sizeof *end.value);
+        ck_assert(graph.begins == (i == 0) && graph.ends == (i == count));
+        ck_assert_mem_eq(graph.nodes, whole->nodes + nodes,
+                         (size_t)graph.node_count * sizeof *graph.nodes);
+        nodes += graph.node_count;
+        end = graph.exit;
+        graph_free(&graph);
+    }
+    ck_assert_int_eq(nodes, whole->node_count);
+    ck_assert_int_eq(end.count, 1);
+    ck_assert_int_eq(end.value[0], whole->logits);
+}
+
 START_TEST(devices_store_what_stages_hand_over)
 {
     struct trial trial;
@@ -181,6 +222,7 @@ START_TEST(devices_store_what_stages_hand_over)
         expect_cut(net, &last, cut);
         expect_cut(net, &((struct cpu_replica *)rig.replica)->folded, cut);
     }
+    expect_graphs(net, stages, count, &blocked);
     graph_free(&blocked);
     graph_free(&last);
     rig_close(&rig);
@@ -202,6 +244,13 @@ START_TEST(other_ends_are_refused)
     ck_assert(!net_stages(trial.net, (int[]){4, 4}, 2, stages));
     ck_assert(!net_stages(trial.net, (int[]){11}, 1, stages));
     ck_assert(!net_stages(trial.net, (int[]){-1}, 1, stages));
+    trial_free(&trial);
+    make(&trial, "resnet18");
+    for (int i = 0; i < trial.net->op_count; i++)
+        if (strcmp(trial.net->ops[i].name, "resnet_block2.0.conv1") == 0)
+            /* conv1, bn1, relu, conv2, bn2, conv3, add, relu */
+            for (int k = 0; k < 8; k++)
+                ck_assert(net_stages(trial.net, (int[]){i + k}, 1, stages) == (k == 2 || k == 7));
     trial_free(&trial);
 }
 END_TEST
@@ -269,6 +318,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, NULL);
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, cuts_are_between_layers, 0, CASES);
+    tcase_add_test(tc, of_a_name_the_smallest_cut_counts);
     tcase_add_loop_test(tc, devices_store_what_stages_hand_over, 0, CASES);
     tcase_add_test(tc, other_ends_are_refused);
     tcase_add_loop_test(tc, every_name_finds_its_cut, 0, CASES);

@@ -56,7 +56,7 @@ static const struct node *foldable(const struct cpu_replica *r, const struct nod
 {
     const struct graph *g = &r->graph;
     if (norm->kind != NET_BATCHNORM || g->values[norm->input].readers != 1 ||
-        graph_gives(g, norm->input))
+        graph_is_exit(g, norm->input))
         return NULL;
     for (const struct node *n = g->nodes; n < norm; n++)
         if (n->output == norm->input)
@@ -119,7 +119,7 @@ static bool is_last_reader(const struct graph *g, int at, const struct node *con
             return false;
         made = made || n->output == value;
     }
-    return made && conv->input != value && !graph_gives(g, value);
+    return made && conv->input != value && !graph_is_exit(g, value);
 }
 
 /* Let convolutions add to what their residual holds. In the plain layout the library may want

@@ -116,7 +116,7 @@ static bool reads_by_asking(const struct builder *b, int value, bool *convolved)
         if (n->kind != NET_CONV && n->kind != NET_GLOBAL_AVGPOOL && n->kind != NET_ADD)
             return false;
     }
-    return !graph_gives(b->graph, value);
+    return !graph_is_exit(b->graph, value);
 }
 
 /*
@@ -138,7 +138,7 @@ static bool may_recompute(const struct batchnorm *n, const struct builder *b,
 /* Whether dx may be written over x: nobody else reads it, nor does the convolution that made it. */
 static bool x_is_free(const struct builder *b, const struct node *node)
 {
-    if (b->graph->values[node->input].readers != 1 || graph_gives(b->graph, node->input))
+    if (b->graph->values[node->input].readers != 1 || graph_is_exit(b->graph, node->input))
         return false;
     for (const struct node *n = b->graph->nodes; n < node; n++)
         if (n->output == node->input)
@@ -177,7 +177,7 @@ static bool reader_fuses(const struct builder *b, const struct node *node, bool 
 static bool can_fuse(const struct builder *b, const struct node *node, bool *yes, struct error *err)
 {
     *yes = b->training && b->rows > 0 && node->relu && node->residual == NET_NONE &&
-           !graph_gives(b->graph, node->output);
+           !graph_is_exit(b->graph, node->output);
     for (int i = 0; *yes && i < b->graph->node_count; i++) {
         const struct node *reader = &b->graph->nodes[i];
         if (reader->residual == node->output)

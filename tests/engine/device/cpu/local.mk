@@ -23,7 +23,7 @@ check_PROGRAMS += %D%/test_operations %D%/test_networks %D%/test_memory %D%/test
 %C%_test_slices_LDFLAGS = $(%C%_test_operations_LDFLAGS)
 %C%_test_stages_SOURCES = %D%/test_stages.c tests/reference/conformance_ops.c \
 	tests/reference/conformance_stages.c \
-	tests/reference/stage_line.c $(TRIAL)
+	tests/reference/stage_pipeline.c $(TRIAL)
 %C%_test_stages_LDADD = $(%C%_test_operations_LDADD)
 %C%_test_stages_LDFLAGS = $(%C%_test_operations_LDFLAGS)
 %C%_test_buckets_SOURCES = %D%/test_buckets.c tests/reference/conformance_ops.c \

@@ -47,7 +47,7 @@ if HAVE_CHECK
 %C%_test_hosts_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 %C%_test_stages_SOURCES = \
 	%D%/test_stages.c tests/reference/conformance_ops.c tests/reference/conformance_stages.c \
-	tests/reference/stage_line.c \
+	tests/reference/stage_pipeline.c \
 	$(CUDA_FIXTURE)
 %C%_test_stages_LDADD = $(%C%_test_plan_LDADD)
 %C%_test_stages_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -63,7 +63,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_checked_fixture(tc, start, cuda_finish);
     add_many(tc, stages_of_small_networks_equal_the_whole, conformance_nets);
-    tcase_add_loop_test(tc, so_do_those_of_rounded_numbers, 0, conformance_nets / 3);
+    tcase_add_loop_test(tc, so_do_those_of_rounded_numbers, 0, (conformance_nets + 2) / 3);
     tcase_add_loop_test(tc, gradients_are_slopes_through_the_cuts, 0, conformance_nets / 3);
     tcase_add_loop_test(tc, stages_of_models_equal_the_whole, 0, MODELS);
     tcase_add_test(tc, evaluation_by_stages_is_one);
