@@ -41,9 +41,9 @@ static struct net *make_net(void)
     ck_assert(net_builder_sum(&builder, "unit", 1, begin, end, &sum, &err));
     const int last = add(&builder, NET_CONV, 3, "last", sum);
     const int pooled = add(&builder, NET_GLOBAL_AVGPOOL, 0, "pool", last);
-    ck_assert_msg(net_builder_finish(&builder, add(&builder, NET_FLATTEN, 0, "flat", pooled), &net,
-                                     &err),
-                  "%s", err.text);
+    ck_assert_msg(
+        net_builder_finish(&builder, add(&builder, NET_FLATTEN, 0, "flat", pooled), &net, &err),
+        "%s", err.text);
     net_builder_free(&builder);
     return net;
 }
