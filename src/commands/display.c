@@ -92,11 +92,14 @@ static void print_run(const struct display *display, const json_t *event)
 {
     struct figure params;
     char devices[200], schedule[200];
+    const char *strategy = member_string(event, "strategy");
+    const bool other = strategy[0] != '\0' && strcmp(strategy, "data") != 0;
     describe_schedule(schedule, sizeof schedule, event);
-    say(display, "run %ld: %s (%s parameters) on %s, batch %.0f, lr %g%s, %s", display->run,
+    say(display, "run %ld: %s (%s parameters) on %s, batch %.0f, lr %g%s, %s%s%s", display->run,
         member_text(event, "model"), figure_count(&params, member_number(event, "params")),
         member_text(event, "data"), member_number(event, "batch"), member_number(event, "lr"),
-        schedule, run_devices_short(devices, sizeof devices, event));
+        schedule, run_devices_short(devices, sizeof devices, event), other ? ", " : "",
+        other ? strategy : "");
 }
 
 static void print_epoch(const struct display *display, const json_t *event)

@@ -24,9 +24,10 @@
 
 /* Columns that some list has nothing to say in. */
 struct extra {
-    bool validates; /* some run has validation rows */
-    bool some_rows; /* some run does not use all rows */
-    bool energy;    /* it was asked for */
+    bool validates;  /* some run has validation rows */
+    bool some_rows;  /* some run does not use all rows */
+    bool strategies; /* some run's devices do not divide the rows */
+    bool energy;     /* it was asked for */
 };
 
 /* Its tags, each after a '#', and its note. */
@@ -48,6 +49,13 @@ static void add_words(struct table *table, const json_t *run)
     text_free(&words);
 }
 
+/* What runs of old versions did, too. */
+static const char *strategy_of(const json_t *run)
+{
+    const char *strategy = member_string(run, "strategy");
+    return strategy[0] != '\0' ? strategy : "data";
+}
+
 static void add_run(struct table *table, const json_t *run, const struct extra *extra)
 {
     struct figure text;
@@ -61,6 +69,8 @@ static void add_run(struct table *table, const json_t *run, const struct extra *
         table_cell(table, row_counts_text(member_number(run, "train_rows"),
                                           member_number(run, "test_rows"), rows, sizeof rows));
     table_cell(table, run_devices_short(devices, sizeof devices, run));
+    if (extra->strategies)
+        table_cell(table, strategy_of(run));
     table_cell(table, figure_whole(&text, member_number(run, "batch")));
     table_cell(table, figure_digits(&text, member_number(run, "lr"), 6));
     snprintf(epochs, sizeof epochs, "%.0f/%.0f", member_number(run, "epochs_done"),
@@ -80,7 +90,7 @@ static void add_run(struct table *table, const json_t *run, const struct extra *
 
 static struct extra extra_of(const json_t *list, bool energy)
 {
-    struct extra extra = {false, false, energy};
+    struct extra extra = {.energy = energy};
     size_t index;
     json_t *run;
     json_array_foreach(list, index, run)
@@ -88,6 +98,7 @@ static struct extra extra_of(const json_t *list, bool energy)
         extra.validates |= json_is_number(json_object_get(run, "val_acc"));
         extra.some_rows |= json_is_number(json_object_get(run, "train_rows")) ||
                            json_is_number(json_object_get(run, "test_rows"));
+        extra.strategies |= strcmp(strategy_of(run), "data") != 0;
     }
     return extra;
 }
@@ -99,17 +110,19 @@ static bool is_shown(const struct extra *extra, const char *title)
         return extra->validates;
     if (strcmp(title, "ROWS") == 0)
         return extra->some_rows;
+    if (strcmp(title, "STRATEGY") == 0)
+        return extra->strategies;
     return extra->energy || (strcmp(title, "J/EPOCH") != 0 && strcmp(title, "SAMPLES/J") != 0);
 }
 
 static bool print_runs(const json_t *list, bool energy, struct error *err)
 {
     static const struct column columns[] = {
-        {"RUN", true},     {"DATE", false},     {"STATUS", false},  {"MODEL", false},
-        {"DATA", false},   {"ROWS", true},      {"DEVICES", false}, {"BATCH", true},
-        {"LR", true},      {"EPOCHS", true},    {"VAL ACC", true},  {"TEST ACC", true},
-        {"S/EPOCH", true}, {"SAMPLES/S", true}, {"J/EPOCH", true},  {"SAMPLES/J", true},
-        {"NOTE", false}};
+        {"RUN", true},       {"DATE", false},   {"STATUS", false},   {"MODEL", false},
+        {"DATA", false},     {"ROWS", true},    {"DEVICES", false},  {"STRATEGY", false},
+        {"BATCH", true},     {"LR", true},      {"EPOCHS", true},    {"VAL ACC", true},
+        {"TEST ACC", true},  {"S/EPOCH", true}, {"SAMPLES/S", true}, {"J/EPOCH", true},
+        {"SAMPLES/J", true}, {"NOTE", false}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     const struct extra extra = extra_of(list, energy);
     struct column shown[COLUMNS];

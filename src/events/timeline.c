@@ -113,18 +113,20 @@ enum timeline_task timeline_at(const struct timeline *timeline, size_t stage, do
 {
     enum timeline_task found = TIMELINE_WAIT;
     double begin, end, most = 0, busy = 0;
+    bool middle = false;
     *micro_batch = 0;
     for (enum timeline_task task = TIMELINE_FORWARD; task <= TIMELINE_UPDATE; task++)
         for (size_t i = 0; timeline_pass(timeline, stage, task, i, &begin, &end); i++) {
             const double common = fmax(0, fmin(end, to) - fmax(begin, from));
             busy += common;
+            middle = middle || (begin + end >= 2 * from && begin + end < 2 * to);
             if (common <= most)
                 continue;
             most = common;
             found = task;
             *micro_batch = i;
         }
-    return busy >= (to - from) / 2 ? found : TIMELINE_WAIT;
+    return middle || busy >= (to - from) / 2 ? found : TIMELINE_WAIT;
 }
 
 void timeline_row(const struct timeline *timeline, size_t stage, int columns, char *text,

@@ -37,7 +37,8 @@ struct timeline timeline_read(const json_t *event);
 struct timeline_stage timeline_stage(const struct timeline *timeline, size_t index);
 
 /* What a stage does longest between two moments, in seconds from the step's begin, or that it waits
- * for more than half of that; *micro_batch of a pass. */
+ * for more than half of that, in which no pass has its middle: so short ones are seen too.
+ * *micro_batch of a pass. */
 enum timeline_task timeline_at(const struct timeline *timeline, size_t stage, double from,
                                double to, size_t *micro_batch);
 

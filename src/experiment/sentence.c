@@ -32,10 +32,12 @@ __attribute__((format(printf, 4, 5))) static bool append(char *buffer, size_t si
 static bool append_accuracy(const struct outcome *outcome, const struct outcome *base, char *buffer,
                             size_t size, size_t *used)
 {
-    struct figure change;
+    struct figure figure;
+    const char *change = figure_accuracy_change(&figure, outcome->accuracy_change);
+    if (strcmp(change, "0.000") == 0)
+        return append(buffer, size, used, ", the same test accuracy");
     if (isfinite(outcome->accuracy_change))
-        return append(buffer, size, used, ", test accuracy %s",
-                      figure_accuracy_change(&change, outcome->accuracy_change));
+        return append(buffer, size, used, ", test accuracy %s", change);
     if (outcome->epochs != base->epochs && isfinite(outcome->epochs) && isfinite(base->epochs))
         return append(buffer, size, used, " (after %.0f epoch%s, not %.0f)", outcome->epochs,
                       plural(outcome->epochs), base->epochs);

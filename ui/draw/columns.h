@@ -12,6 +12,7 @@
     X(RUN_COLUMN_DATA, "data")                                                                     \
     X(RUN_COLUMN_ROWS, "rows")                                                                     \
     X(RUN_COLUMN_DEVICES, "devices")                                                               \
+    X(RUN_COLUMN_STRATEGY, "strategy")                                                             \
     X(RUN_COLUMN_BATCH, "batch")                                                                   \
     X(RUN_COLUMN_LR, "lr")                                                                         \
     X(RUN_COLUMN_EPOCHS, "epochs")                                                                 \

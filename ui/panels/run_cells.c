@@ -158,6 +158,9 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
     case RUN_COLUMN_DEVICES:
         snprintf(buffer, size, "%s", run->devices);
         break;
+    case RUN_COLUMN_STRATEGY:
+        snprintf(buffer, size, "%s", run->strategy);
+        break;
     case RUN_COLUMN_SPEED_UP:
         speed_up_text(run, buffer, size);
         break;
@@ -185,17 +188,30 @@ enum style run_cell(const struct ui *ui, const struct state_run *run, enum run_c
     return STYLE_NORMAL;
 }
 
-/* Does the column say anything of any run? That of rows only where one does not use all, those of
- * energy where it was measured. */
+/* Does the column say of the run what is not the usual? */
+static bool tells_of(const struct state_run *run, enum run_column column)
+{
+    switch (column) {
+    case RUN_COLUMN_ROWS:
+        return isfinite(run->train_rows) || isfinite(run->test_rows);
+    case RUN_COLUMN_STRATEGY:
+        return run->strategy[0] != '\0' && strcmp(run->strategy, "data") != 0;
+    case RUN_COLUMN_ENERGY:
+    case RUN_COLUMN_SAMPLES_PER_J:
+        return isfinite(run->energy_j);
+    default:
+        return true;
+    }
+}
+
+/* Of any run, or of all? */
 static bool tells(const struct ui *ui, enum run_column column)
 {
-    const bool energy = column == RUN_COLUMN_ENERGY || column == RUN_COLUMN_SAMPLES_PER_J;
-    bool any = !energy && column != RUN_COLUMN_ROWS;
-    for (int i = 0; i < ui->state.run_count && !any; i++) {
-        const struct state_run *run = &ui->state.runs[i];
-        any = energy ? isfinite(run->energy_j)
-                     : isfinite(run->train_rows) || isfinite(run->test_rows);
-    }
+    const struct state_run none = {
+        .train_rows = NAN, .test_rows = NAN, .energy_j = NAN, .strategy = ""};
+    bool any = tells_of(&none, column);
+    for (int i = 0; i < ui->state.run_count && !any; i++)
+        any = tells_of(&ui->state.runs[i], column);
     return any;
 }
 
@@ -234,6 +250,18 @@ void run_columns_choose(const struct ui *ui, const struct list_column *columns, 
             chosen[i].width = chosen[i].most = 0;
 }
 
+/* "run 3: resnet18 on fashion-mnist, pipeline, chunk, allreduce" */
+static void describe(const struct state_run *run, char *buffer, size_t size)
+{
+    const bool rows = strcmp(run->strategy, "data") == 0;
+    const char *parts[] = {rows ? "" : run->strategy, run->split, run->sync};
+    size_t used =
+        (size_t)snprintf(buffer, size, "run %ld: %s on %s", run->run, run->model, run->data);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++)
+        if (parts[i][0] != '\0')
+            used += (size_t)snprintf(buffer + used, size - used, ", %s", parts[i]);
+}
+
 void run_hint(const struct ui *ui, char *buffer, size_t size)
 {
     const struct state_run *run = state_run(&ui->state, ui->selected_run);
@@ -256,9 +284,7 @@ void run_hint(const struct ui *ui, char *buffer, size_t size)
     else if (run->status == RUN_LOST)
         snprintf(buffer, size, "run %ld was running when the engine was lost", run->run);
     else
-        snprintf(buffer, size, "run %ld: %s on %s%s%s%s%s", run->run, run->model, run->data,
-                 run->split[0] != '\0' ? ", " : "", run->split, run->sync[0] != '\0' ? ", " : "",
-                 run->sync);
+        describe(run, buffer, size);
 }
 
 void run_row(const struct ui *ui, struct surface *surface, struct rect area, int y,

@@ -13,6 +13,7 @@ static const struct list_column all_columns[RUN_COLUMNS] = {
     [RUN_COLUMN_DATA] = {"data", 13, 20, false, 9},
     [RUN_COLUMN_ROWS] = {"rows", 4, 0, true, 6},
     [RUN_COLUMN_DEVICES] = {"devices", 9, 16, false, 4},
+    [RUN_COLUMN_STRATEGY] = {"strategy", 8, 0, false, 6},
     [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 5},
     [RUN_COLUMN_LR] = {"lr", 5, 7, true, 5},
     [RUN_COLUMN_EPOCHS] = {"epochs", 7, 9, true, 7},

@@ -22,6 +22,8 @@ static const char *key_text(const struct state_run *run, enum run_column column)
         return run->data;
     case RUN_COLUMN_DEVICES:
         return run->devices;
+    case RUN_COLUMN_STRATEGY:
+        return run->strategy;
     case RUN_COLUMN_SPLIT:
         return run->split;
     case RUN_COLUMN_SYNC:
@@ -193,7 +195,8 @@ int run_list_find(const struct run_list *list, const struct state *state, long r
 
 static bool is_text(enum run_column column)
 {
-    return column == RUN_COLUMN_MODEL || column == RUN_COLUMN_DATA || column == RUN_COLUMN_SPLIT ||
+    return column == RUN_COLUMN_MODEL || column == RUN_COLUMN_DATA ||
+           column == RUN_COLUMN_STRATEGY || column == RUN_COLUMN_SPLIT ||
            column == RUN_COLUMN_SYNC || column == RUN_COLUMN_NOTE;
 }
 

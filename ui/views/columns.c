@@ -16,6 +16,7 @@ static const char *const meanings[RUN_COLUMNS] = {
     [RUN_COLUMN_DATA] = "the data set",
     [RUN_COLUMN_ROWS] = "training and test rows, where a run does not use all",
     [RUN_COLUMN_DEVICES] = "the devices that train it",
+    [RUN_COLUMN_STRATEGY] = "what the devices divide, where a run does not divide the rows",
     [RUN_COLUMN_BATCH] = "rows of a mini-batch over all devices",
     [RUN_COLUMN_LR] = "the learning rate",
     [RUN_COLUMN_EPOCHS] = "epochs done, and of how many",

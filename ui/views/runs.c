@@ -24,6 +24,7 @@ static const struct list_column columns[RUN_COLUMNS] = {
     [RUN_COLUMN_DATA] = {"data", 8, 13, false, 9},
     [RUN_COLUMN_ROWS] = {"rows", 4, 0, true, 5},
     [RUN_COLUMN_DEVICES] = {"devices", 7, 12, false, 1},
+    [RUN_COLUMN_STRATEGY] = {"strategy", 8, 0, false, 4},
     [RUN_COLUMN_BATCH] = {"batch", 5, 7, true, 3},
     [RUN_COLUMN_LR] = {"lr", 5, 7, true, 3},
     [RUN_COLUMN_EPOCHS] = {"epochs", 6, 7, true, 6},

@@ -74,6 +74,20 @@ START_TEST(rows_show_who_does_what)
 }
 END_TEST
 
+START_TEST(no_pass_is_too_short_to_be_seen)
+{
+    char text[11];
+    json_t *one = json_pack("{s:f, s:i, s:[{s:[iiii], s:[iiii]}]}", "seconds", 10.0,
+                            "micro_batches", 2, "stages", "forward", 100000, 200000, 2900000,
+                            3000000, "backward", 5500000, 5900000, 8900000, 9200000);
+    ck_assert_ptr_nonnull(one);
+    const struct timeline read = timeline_read(one);
+    timeline_row(&read, 0, 10, text, NULL);
+    ck_assert_str_eq(text, "0.1..a...b");
+    json_decref(one);
+}
+END_TEST
+
 START_TEST(passes_can_be_drawn_one_by_one)
 {
     double from, to;
@@ -114,6 +128,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, lost_time_has_causes);
     tcase_add_test(tc, rows_show_who_does_what);
+    tcase_add_test(tc, no_pass_is_too_short_to_be_seen);
     tcase_add_test(tc, passes_can_be_drawn_one_by_one);
     tcase_add_test(tc, what_is_missing_is_nothing);
     suite_add_tcase(suite, tc);

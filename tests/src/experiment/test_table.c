@@ -214,7 +214,7 @@ START_TEST(the_sentence_names_what_limits)
         int cores;
         const char *said;
     } cases[] = {
-        {5.2, 0.01, 0.02, 100, 8, "96% efficient, test accuracy 0.000; nothing limits"},
+        {5.2, 0.01, 0.02, 100, 8, "96% efficient, the same test accuracy; nothing limits"},
         {8, 0.38, 0.02, 98, 8, "all-reduce (38% of the devices' time"},
         {8, 0.02, 0.36, 99, 8, "devices that wait for each other (36% of their time"},
         {8, 0.02, 0.02, 65, 8, "small batches per device (128 rows, not 256"},
