@@ -78,46 +78,15 @@ static bool is_better(const struct net *net, int end, int other)
 
 /* The smallest of the cuts after a layer and the operations without a name that follow it, as they
  * would all be called by that layer's name. */
-static bool may_cut(const struct net *net, int end)
+static bool is_smallest(const struct net *net, int end)
 {
     struct net_cut cut;
-    bool may = cut_after(net, end, &cut);
-    for (int i = end; may && i > 0 && !*net->ops[i].name; i--)
-        may = is_better(net, end, i - 1);
-    for (int i = end + 1; may && i < net->op_count && !*net->ops[i].name; i++)
-        may = is_better(net, end, i);
-    return may;
-}
-
-int net_cuts(const struct net *net, int *ends)
-{
-    int count = 0;
-    for (int i = 0; i < net->op_count; i++)
-        if (may_cut(net, i))
-            ends[count++] = i;
-    return count;
-}
-
-struct net_stage net_whole(const struct net *net)
-{
-    return (struct net_stage){.end = net->op_count,
-                              .entry = {.count = 1, .tensor = {0}},
-                              .exit = {.count = 1, .tensor = {net->output}}};
-}
-
-bool net_stages(const struct net *net, const int *ends, int count, struct net_stage *stages)
-{
-    struct net_stage next = net_whole(net);
-    for (int i = 0; i < count; i++) {
-        stages[i] = next;
-        if (ends[i] < next.first || !may_cut(net, ends[i]))
-            return false;
-        cut_after(net, ends[i], &stages[i].exit);
-        stages[i].end = next.first = ends[i] + 1;
-        next.entry = stages[i].exit;
-    }
-    stages[count] = next;
-    return true;
+    bool is = cut_after(net, end, &cut);
+    for (int i = end; is && i > 0 && !*net->ops[i].name; i--)
+        is = is_better(net, end, i - 1);
+    for (int i = end + 1; is && i < net->op_count && !*net->ops[i].name; i++)
+        is = is_better(net, end, i);
+    return is;
 }
 
 /* Whether `name` is `unit[0..length)` or begins with it and a dot. */
@@ -156,6 +125,61 @@ const char *net_stage_name(const struct net *net, const struct net_stage *stage,
     return buffer;
 }
 
+/* The last operation of a named layer or unit, with those without a name after it up to a cut; -1:
+ * there is none of this name. */
+static int end_of_unit(const struct net *net, const char *name, size_t length)
+{
+    int end = net->op_count - 1;
+    while (end >= 0 && !is_part_of(net->ops[end].name, name, length))
+        end--;
+    int last = end;
+    while (end >= 0 && !is_smallest(net, last) && last + 1 < net->op_count &&
+           !*net->ops[last + 1].name)
+        last++;
+    return is_smallest(net, last) ? last : end;
+}
+
+/* By its name, too. */
+static bool may_cut(const struct net *net, int end)
+{
+    char name[NET_STAGE_NAME];
+    if (!is_smallest(net, end))
+        return false;
+    net_stage_name(net, &(struct net_stage){.end = end + 1}, name);
+    return end_of_unit(net, name, strlen(name)) == end;
+}
+
+int net_cuts(const struct net *net, int *ends)
+{
+    int count = 0;
+    for (int i = 0; i < net->op_count; i++)
+        if (may_cut(net, i))
+            ends[count++] = i;
+    return count;
+}
+
+struct net_stage net_whole(const struct net *net)
+{
+    return (struct net_stage){.end = net->op_count,
+                              .entry = {.count = 1, .tensor = {0}},
+                              .exit = {.count = 1, .tensor = {net->output}}};
+}
+
+bool net_stages(const struct net *net, const int *ends, int count, struct net_stage *stages)
+{
+    struct net_stage next = net_whole(net);
+    for (int i = 0; i < count; i++) {
+        stages[i] = next;
+        if (ends[i] < next.first || !may_cut(net, ends[i]))
+            return false;
+        cut_after(net, ends[i], &stages[i].exit);
+        stages[i].end = next.first = ends[i] + 1;
+        next.entry = stages[i].exit;
+    }
+    stages[count] = next;
+    return true;
+}
+
 /* ", but after 'a' or 'b'": the nearest cuts on both sides of an operation. */
 static const char *near_cuts(const struct net *net, int op, char *text, size_t size)
 {
@@ -173,19 +197,6 @@ static const char *near_cuts(const struct net *net, int op, char *text, size_t s
                 text + used, size - used, "%s '%s'", used ? " or" : ", but after",
                 net_stage_name(net, &(struct net_stage){.end = ends[i] + 1}, name));
     return used ? text : " or anywhere else";
-}
-
-/* The last operation of a named layer or unit, with those without a name after it up to a cut; -1:
- * there is none of this name. */
-static int end_of_unit(const struct net *net, const char *name, size_t length)
-{
-    int end = net->op_count - 1;
-    while (end >= 0 && !is_part_of(net->ops[end].name, name, length))
-        end--;
-    int last = end;
-    while (end >= 0 && !may_cut(net, last) && last + 1 < net->op_count && !*net->ops[last + 1].name)
-        last++;
-    return may_cut(net, last) ? last : end;
 }
 
 static bool find_end(const struct net *net, const char *name, size_t length, int previous, int *end,

@@ -106,7 +106,8 @@ bool nvml_library_open(struct nvml_api *api, const char *path, char *why, size_t
         const char *error = dlerror();
         bool absent = !error || strstr(error, "No such file");
         snprintf(why, size,
-                 absent ? "no NVIDIA driver is installed, or not all of it: %s was not found" : "%s",
+                 absent ? "no NVIDIA driver is installed, or not all of it: %s was not found"
+                        : "%s",
                  absent ? path : error);
         return false;
     }

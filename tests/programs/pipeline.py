@@ -58,6 +58,14 @@ class Pipeline(divided_case.Case):
         self.assertGreater(event["sync_bytes_per_step"], 0)
         self.assertEqual(len(event["memory"]), 2)
 
+    def test_on_its_own_devices_a_run_keeps_its_stages(self):
+        self.good("train", *DATA, *STAGES, "--epochs", "1", "--stages", "4", "--micro-batches", "3")
+        self.good("train", "--resume", "1", "--epochs", "2", "--devices", "cpu:0,cpu:1")
+        spec = self.good_json("show", "1")["spec"]
+        self.assertEqual((spec["micro_batches"], spec["stages"]), (3, "4"))
+        self.good("train", "--resume", "1", "--epochs", "3", "--devices", "cpu:0-2")
+        self.assertNotEqual(self.good_json("show", "1")["spec"]["micro_batches"], 3)
+
     def test_chosen_stages_are_told_too(self):
         text = self.good("train", *DATA, *STAGES, "--epochs", "1", "--json")
         self.assertRegex(json.loads(text.splitlines()[0])["stages"], r"^\w+$")

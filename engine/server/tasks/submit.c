@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "engine/server/devices/free_gpus.h"
@@ -73,17 +74,31 @@ static bool move_to_job(const json_t *job, const json_t *settings, struct spec *
            (json_object_get(settings, "devices") || spec_move_to_hosts(spec, hosts, err));
 }
 
+/* Whether the settings name other devices than those of the spec. */
+static bool moves(const json_t *settings, const struct spec *spec)
+{
+    const char *asked = json_string_value(json_object_get(settings, "devices"));
+    struct device_list list;
+    struct error ignored = ERROR_INIT;
+    char *old = asked ? device_list_text(&spec->devices) : NULL;
+    char *new = asked &&device_list_parse(asked, &list, &ignored) ? device_list_text(&list) : NULL;
+    const bool same = old && new &&strcmp(old, new) == 0;
+    free(old);
+    free(new);
+    return json_object_get(settings, "devices") && !same;
+}
+
 /* `settings` are those that change; `job`: the one to resume it in, or NULL. */
 static bool resume(struct task *task, long number, const json_t *job, const json_t *settings,
                    json_t **result, struct error *err)
 {
     struct spec spec;
     spec_init(&spec);
-    /* Other devices may have other numbers of threads and other stages. */
-    bool moved = json_object_get(settings, "devices") != NULL;
     bool ok = copy_spec(task, number, &spec, err);
+    /* Other devices may have other numbers of threads and other stages. */
+    const bool moved = ok && moves(settings, &spec);
     const bool gpus = may_want_gpus(&spec.devices);
-    if (ok && moved) {
+    if (moved) {
         spec.cpu_threads = spec.thread_count = 0;
         spec.micro_batches = 0;
         free(spec.stages);

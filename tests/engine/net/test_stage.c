@@ -54,6 +54,8 @@ static void list_cuts(const struct net *net, char *list)
 #define HALF(l) "{ type = \"residual\"; layers = (" l "); shortcut = (" POOL "); }"
 #define SUM(l)  "{ type = \"residual\"; layers = (" l "); }"
 
+#define UNIT(n, l, a)                                                                              \
+    "{ type = \"residual\"; name = \"" n "\"; layers = (" l "); after = (" a "); }"
 #define HALVED CONV ", " HALF(CONV ", " RELU ", " POOL ", " CONV) ", " LINEAR
 
 static const struct {
@@ -80,6 +82,9 @@ static const struct {
     {CONV ", " SUM(CONV ", " SUM(CONV ", " RELU ", " CONV) ", " CONV) ", " LINEAR, "0,1.0,1.1,1"},
     {CONV ", " SUM(SUM(CONV ", " RELU ", " CONV) ", " CONV) ", " LINEAR, "0,1.0.0,1.0,1"},
     {HALVED, "0,1.0,1"},
+    /* Not where the name would mean the end of the unit. */
+    {CONV ", " UNIT("u", CONV, RELU ", " CONV) ", " LINEAR, "0,u"},
+    {CONV ", " UNIT("u", CONV ", " UNIT("v", CONV, RELU ", " NORM), RELU) ", " LINEAR, "0,u.0,u"},
     {"{ type = \"sequence\"; name = \"a\"; layers = (" CONV ", " RELU ", " POOL "); }, " LINEAR,
      "a.1,a"},
 };

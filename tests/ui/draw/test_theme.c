@@ -252,7 +252,7 @@ START_TEST(preferences_are_words)
     ck_assert(!preferences_set(&preferences, "columns", "run,modell", &err));
     ck_assert_str_eq(
         err.text, "columns: 'modell' is neither 'default' alone nor one of run, model, data, rows, "
-                  "devices, batch, lr, epochs, acc, best, s/epoch, samples/s, "
+                  "devices, strategy, batch, lr, epochs, acc, best, s/epoch, samples/s, "
                   "speed-up, J/epoch, samples/J, status, started, split, sync, note");
     ck_assert(!preferences_set(&preferences, "columns", "run,note,run", &err));
     ck_assert_str_eq(err.text, "columns: 'run' is there twice");
