@@ -80,11 +80,12 @@ static bool moves(const json_t *settings, const struct spec *spec)
     const char *asked = json_string_value(json_object_get(settings, "devices"));
     struct device_list list;
     struct error ignored = ERROR_INIT;
-    char *old = asked ? device_list_text(&spec->devices) : NULL;
-    char *new = asked &&device_list_parse(asked, &list, &ignored) ? device_list_text(&list) : NULL;
-    const bool same = old && new &&strcmp(old, new) == 0;
-    free(old);
-    free(new);
+    char *before = asked ? device_list_text(&spec->devices) : NULL;
+    char *after =
+        asked && device_list_parse(asked, &list, &ignored) ? device_list_text(&list) : NULL;
+    const bool same = before && after && strcmp(before, after) == 0;
+    free(before);
+    free(after);
     return json_object_get(settings, "devices") && !same;
 }
 
