@@ -46,6 +46,15 @@ class Resume(cli.Case):
         self.assertEqual([event["resumed_at"] for event in events if event["event"] == "run"],
                          [None, 20])
 
+    def test_devices_do_not_wait_for_what_was_before(self):
+        self.good("train", *DATA, "--devices", "cpu:0-1", "--epochs", "1", "--max-steps", "8")
+        self.resume("1", "--max-steps", "10")
+        epoch = self.good_json("show", "1")["epochs"][-1]
+        self.assertEqual((epoch["steps"], epoch["partial"]), (10, False))
+        for device in epoch["devices"]:
+            spent = device["compute_s"] + device["sync_s"] + device["wait_s"]
+            self.assertLess(spent, epoch["seconds"] - 1e-6)
+
     def test_a_profiled_run_stays_one(self):
         self.good("train", *DATA, "--epochs", "2", "--profile")
         self.assertIn("operation", self.resume("1", "--epochs", "4").lower())

@@ -139,6 +139,13 @@ void metrics_evaluated(struct metrics *metrics, bool validation, double loss, do
     metrics->evaluations++;
 }
 
+double metrics_wait(const struct epoch_metrics *epoch, int device)
+{
+    const struct device_metrics *m = &epoch->devices[device];
+    const double all_s = epoch->seconds > 0 ? epoch->seconds : epoch->spent_s;
+    return fmax(0, all_s - epoch->before_s - m->compute_s - m->sync_s);
+}
+
 double metrics_score(const struct epoch_metrics *epoch)
 {
     return isfinite(epoch->val_acc) ? epoch->val_acc : epoch->test_acc;

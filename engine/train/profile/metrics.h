@@ -29,6 +29,7 @@ struct epoch_metrics {
     bool interrupted; /* by a pause, or resumed within: its energy is not known */
     double energy_j;  /* that its devices used in its training part; NAN: not known */
     double spent_s;   /* until it has ended: so far, without pauses */
+    double before_s;  /* of these: before the run was resumed within it, which devices do not count */
     /*
      * Along the critical path: in every step the longest time any device computed and the longest
      * it synchronised. What is left of `seconds` is waiting, for data and between steps.
@@ -68,6 +69,8 @@ void metrics_noise(struct metrics *metrics, const struct step_part *parts, int d
 void metrics_end_epoch(struct metrics *metrics, double seconds);
 /* The epoch now ended was a whole one: it counts for the time per epoch. */
 bool metrics_count_epoch(struct metrics *metrics, struct error *err);
+/* What is left of the epoch for the device, since the run was resumed, to the end or so far. */
+double metrics_wait(const struct epoch_metrics *epoch, int device);
 /* On validation rows or on test rows. */
 void metrics_evaluated(struct metrics *metrics, bool validation, double loss, double accuracy,
                        double seconds);

@@ -368,7 +368,7 @@ double checkpoints_resume_epoch(struct run *run)
     epoch->compute_s = place->epoch.compute_s;
     epoch->sync_s = place->epoch.sync_s;
     epoch->reduce_s = place->epoch.reduce_s;
-    return place->epoch.seconds;
+    return epoch->before_s = place->epoch.seconds;
 }
 
 bool checkpoints_end(struct run *run, struct error *err)

@@ -18,7 +18,6 @@ static double measured(double rate)
 static void show_devices(struct run *run)
 {
     const struct epoch_metrics *epoch = &run->metrics.epoch;
-    double spent_s = epoch->seconds > 0 ? epoch->seconds : run->metrics.epoch.spent_s;
     for (int i = 0; i < run->ranks.count; i++) {
         const struct rank *rank = &run->ranks.rank[i];
         const struct device_metrics *device = &epoch->devices[i];
@@ -32,7 +31,7 @@ static void show_devices(struct run *run)
             .samples_per_s = measured(device->rate.value),
             .compute_s = device->compute_s,
             .sync_s = device->sync_s,
-            .wait_s = fmax(0, spent_s - device->compute_s - device->sync_s),
+            .wait_s = metrics_wait(epoch, i),
             .memory_bytes = run->progress.prepared ? atomic_load(&rank->memory_bytes) : 0,
             .load = rank->load,
         };

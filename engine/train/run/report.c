@@ -247,7 +247,8 @@ bool report_step(struct run *run, const struct step *step, const struct step_par
                        err);
 }
 
-/* The three times add up to the epoch's seconds on every device. */
+/* The three times add up to the epoch's seconds on every device, or to those since the run was
+ * resumed within it. */
 static json_t *metrics_of(const struct run *run, int i, const void *unused)
 {
     const struct epoch_metrics *epoch = &run->metrics.epoch;
@@ -257,7 +258,7 @@ static json_t *metrics_of(const struct run *run, int i, const void *unused)
                      (json_int_t)device->rows, "samples_per_s",
                      json_finite(metrics_ratio((double)device->rows, device->compute_s)),
                      "compute_s", device->compute_s, "sync_s", device->sync_s, "wait_s",
-                     fmax(0, epoch->seconds - device->compute_s - device->sync_s));
+                     metrics_wait(epoch, i));
 }
 
 /* Of the last step, before it was clipped; NULL: the run does not clip. */
