@@ -32,6 +32,7 @@ enum {
 };
 
 enum { LEGEND_WIDTH = 24 }; /* the bar of times with its parts named above it */
+enum { MOST_NAME = 24 };    /* what a long name may take of other columns */
 
 static const struct list_column all_columns[COLUMNS] = {
     [NAME] = {"Devices", 11, 0, false, 0},
@@ -103,7 +104,11 @@ static void choose_columns(const struct ui *ui, const struct form_device *device
     }
     if (!known[BAR])
         columns[LOAD].title = "load";
-    columns[NAME].most = longest_label(devices, count);
+    const int longest = longest_label(devices, count);
+    columns[NAME].most = longest;
+    /* By the end of their names devices of a host are told apart. */
+    if (longest > columns[NAME].width)
+        columns[NAME].width = longest < MOST_NAME ? longest : MOST_NAME;
 }
 
 static void draw_figures(const struct ui *ui, struct surface *surface, struct rect area, int y,
