@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "events/changes.h"
 #include "events/device_names.h"
+#include "events/strategy.h"
 #include "output/paragraph.h"
 #include "output/profile.h"
 
@@ -92,14 +93,13 @@ static void print_run(const struct display *display, const json_t *event)
 {
     struct figure params;
     char devices[200], schedule[200];
-    const char *strategy = member_string(event, "strategy");
-    const bool other = strategy[0] != '\0' && strcmp(strategy, "data") != 0;
+    const char *strategy = strategy_worth_telling(member_string(event, "strategy"));
     describe_schedule(schedule, sizeof schedule, event);
     say(display, "run %ld: %s (%s parameters) on %s, batch %.0f, lr %g%s, %s%s%s", display->run,
         member_text(event, "model"), figure_count(&params, member_number(event, "params")),
         member_text(event, "data"), member_number(event, "batch"), member_number(event, "lr"),
-        schedule, run_devices_short(devices, sizeof devices, event), other ? ", " : "",
-        other ? strategy : "");
+        schedule, run_devices_short(devices, sizeof devices, event), *strategy ? ", " : "",
+        strategy);
 }
 
 static void print_epoch(const struct display *display, const json_t *event)

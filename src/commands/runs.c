@@ -15,6 +15,7 @@
 #include "completion/argument.h"
 #include "events/device_names.h"
 #include "events/row_counts.h"
+#include "events/strategy.h"
 #include "output/table.h"
 #include "runs/pick.h"
 #include "runs/source.h"
@@ -49,13 +50,6 @@ static void add_words(struct table *table, const json_t *run)
     text_free(&words);
 }
 
-/* What runs of old versions did, too. */
-static const char *strategy_of(const json_t *run)
-{
-    const char *strategy = member_string(run, "strategy");
-    return strategy[0] != '\0' ? strategy : "data";
-}
-
 static void add_run(struct table *table, const json_t *run, const struct extra *extra)
 {
     struct figure text;
@@ -70,7 +64,7 @@ static void add_run(struct table *table, const json_t *run, const struct extra *
                                           member_number(run, "test_rows"), rows, sizeof rows));
     table_cell(table, run_devices_short(devices, sizeof devices, run));
     if (extra->strategies)
-        table_cell(table, strategy_of(run));
+        table_cell(table, member_text(run, "strategy"));
     table_cell(table, figure_whole(&text, member_number(run, "batch")));
     table_cell(table, figure_digits(&text, member_number(run, "lr"), 6));
     snprintf(epochs, sizeof epochs, "%.0f/%.0f", member_number(run, "epochs_done"),
@@ -98,7 +92,7 @@ static struct extra extra_of(const json_t *list, bool energy)
         extra.validates |= json_is_number(json_object_get(run, "val_acc"));
         extra.some_rows |= json_is_number(json_object_get(run, "train_rows")) ||
                            json_is_number(json_object_get(run, "test_rows"));
-        extra.strategies |= strcmp(strategy_of(run), "data") != 0;
+        extra.strategies |= *strategy_worth_telling(member_string(run, "strategy")) != '\0';
     }
     return extra;
 }

@@ -3,5 +3,6 @@ libbase_a_SOURCES += \
 	%D%/confusion.c %D%/confusion.h \
 	%D%/profile.c %D%/profile.h \
 	%D%/row_counts.c %D%/row_counts.h \
+	%D%/strategy.c %D%/strategy.h \
 	%D%/timeline.c %D%/timeline.h
 libcommand_a_SOURCES += %D%/device_names.c %D%/device_names.h

@@ -3,8 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "events/strategy.h"
 #include "ui/panels/run_curves.h"
 
 static bool is_of_energy(enum metric metric)
@@ -15,7 +15,7 @@ static bool is_of_energy(enum metric metric)
 /* Epochs have ended, and none has measured it (docs/protocol.md). */
 static void say_no_noise(const struct state_run *run, char *buffer, size_t size)
 {
-    if (run->strategy[0] != '\0' && strcmp(run->strategy, "data") != 0)
+    if (*strategy_worth_telling(run->strategy) != '\0')
         snprintf(buffer, size, "run %ld has no noise scale: with strategy %s it is not measured",
                  run->run, run->strategy);
     else if (run->device_count > 1)

@@ -9,6 +9,7 @@
 #include "base/figure.h"
 #include "base/text.h"
 #include "events/row_counts.h"
+#include "events/strategy.h"
 
 /* What every list of runs says of one. */
 
@@ -195,7 +196,7 @@ static bool tells_of(const struct state_run *run, enum run_column column)
     case RUN_COLUMN_ROWS:
         return isfinite(run->train_rows) || isfinite(run->test_rows);
     case RUN_COLUMN_STRATEGY:
-        return run->strategy[0] != '\0' && strcmp(run->strategy, "data") != 0;
+        return *strategy_worth_telling(run->strategy) != '\0';
     case RUN_COLUMN_ENERGY:
     case RUN_COLUMN_SAMPLES_PER_J:
         return isfinite(run->energy_j);
@@ -253,8 +254,7 @@ void run_columns_choose(const struct ui *ui, const struct list_column *columns, 
 /* "run 3: resnet18 on fashion-mnist, pipeline, chunk, allreduce" */
 static void describe(const struct state_run *run, char *buffer, size_t size)
 {
-    const bool rows = strcmp(run->strategy, "data") == 0;
-    const char *parts[] = {rows ? "" : run->strategy, run->split, run->sync};
+    const char *parts[] = {strategy_worth_telling(run->strategy), run->split, run->sync};
     size_t used =
         (size_t)snprintf(buffer, size, "run %ld: %s on %s", run->run, run->model, run->data);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++)

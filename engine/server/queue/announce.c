@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "events/changes.h"
+#include "events/strategy.h"
 #include "spec/names.h"
 
 static const char *or_unknown(const char *text)
@@ -19,12 +20,11 @@ char *announce_describe(const struct spec *spec)
 {
     char *devices = device_list_text(&spec->devices);
     char *shape = lr_is_constant(&spec->schedule) ? NULL : lr_schedule_text(&spec->schedule);
-    const bool rows = spec->strategy == STRATEGY_DATA;
-    char *text =
-        text_format("%s on %s, %s%s%s, batch %ld, lr %g%s%s, %ld epoch%s", or_unknown(spec->model),
-                    or_unknown(spec->data), or_unknown(devices), rows ? "" : ", ",
-                    rows ? "" : strategy_name(spec->strategy), spec->batch, spec->lr,
-                    shape ? ", " : "", shape ? shape : "", spec->epochs, plural(spec->epochs));
+    const char *strategy = strategy_worth_telling(strategy_name(spec->strategy));
+    char *text = text_format(
+        "%s on %s, %s%s%s, batch %ld, lr %g%s%s, %ld epoch%s", or_unknown(spec->model),
+        or_unknown(spec->data), or_unknown(devices), *strategy ? ", " : "", strategy, spec->batch,
+        spec->lr, shape ? ", " : "", shape ? shape : "", spec->epochs, plural(spec->epochs));
     free(shape);
     free(devices);
     return text;

@@ -29,7 +29,7 @@ struct epoch_metrics {
     bool interrupted; /* by a pause, or resumed within: its energy is not known */
     double energy_j;  /* that its devices used in its training part; NAN: not known */
     double spent_s;   /* until it has ended: so far, without pauses */
-    double before_s;  /* of these: before the run was resumed within it, which devices do not count */
+    double before_s;  /* of these: before a resume within it, which devices do not count */
     /*
      * Along the critical path: in every step the longest time any device computed and the longest
      * it synchronised. What is left of `seconds` is waiting, for data and between steps.

@@ -134,8 +134,7 @@ static bool is_among(int number, const int *list, int count)
     return found;
 }
 
-/* All that nodes after those that make the cut's tensors read of the nodes before are its values.
- */
+/* Of nodes up to those that make the cut's tensors, later ones read its values alone. */
 static void expect_cut(const struct net *net, const struct graph *graph, const struct net_cut *cut)
 {
     int values[NET_CUT_TENSORS], last = 0;
