@@ -97,10 +97,11 @@ static bool say_what_to_do(struct conversation *c, long run_number, struct error
 {
     const struct run_keep *keep = c->keep;
     json_t *object =
-        json_pack("{s:o, s:I, s:s*, s:b, s:I, s:b, s:s, s:o}", "spec", spec_to_json(c->spec), "run",
-                  (json_int_t)run_number, "checkpoints", keep->checkpoints, "resumes",
-                  keep->resumes, "resume_steps", (json_int_t)keep->resume_steps, "syncs",
-                  keep->sync != NULL, "version", PACKAGE_VERSION, "environment", environment());
+        json_pack("{s:o, s:I, s:s*, s:b, s:I, s:I, s:b, s:s, s:o}", "spec", spec_to_json(c->spec),
+                  "run", (json_int_t)run_number, "checkpoints", keep->checkpoints, "resumes",
+                  keep->resumes, "resume_steps", (json_int_t)keep->resume_steps, "measured_from",
+                  (json_int_t)keep->measured_from, "syncs", keep->sync != NULL, "version",
+                  PACKAGE_VERSION, "environment", environment());
     if (!object)
         return error_memory(err, "the run");
     /* A launcher that has ended already says why. */

@@ -190,6 +190,7 @@ static bool print_measured(const struct run_view *view, struct error *err)
     struct run_rows rows;
     char text[200] = "";
     bool ok = true;
+    measure_read_devices(&measure, view->head);
     run_rows_open(&rows, view, STORE_EPOCHS);
     while (ok && run_rows_next(&rows)) {
         const double known = member_number(rows.row, "noise_scale");
@@ -198,6 +199,8 @@ static bool print_measured(const struct run_view *view, struct error *err)
     }
     ok = run_rows_close(&rows, ok ? err : &(struct error)ERROR_INIT) && ok &&
          outcome_make(&outcome, &only, 1, NAN, err);
+    if (ok && measure_note(&measure, text, sizeof text)[0] != '\0')
+        print("%s\n", text);
     if (ok && sentence_of_shares(&outcome, text, sizeof text)[0] != '\0')
         print("%s%s\n", text, outcome.warm_up ? " (a single epoch, which is warm-up)" : "");
     if (ok)

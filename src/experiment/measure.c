@@ -125,6 +125,7 @@ void measure_read_devices(struct measure *measure, const json_t *run)
         measure->step_bytes = bytes;
     measure->gradient_bytes = sizeof(float) * member_positive(run, "params");
     read_type(measure, json_object_get(run, "types"));
+    measure->counts_from = member_positive(run, "measured_from");
 }
 
 void measure_free(struct measure *measure)
@@ -133,12 +134,21 @@ void measure_free(struct measure *measure)
     *measure = (struct measure){0};
 }
 
-/* Up to two: how many epochs are whole; *first is the first of them, or 0. */
-static int count_whole(const struct measure *measure, int *first)
+/* The first epoch on the run's devices. */
+static int find_start(const struct measure *measure)
+{
+    int i = 0;
+    while (i < measure->count && measure->epochs[i].epoch < measure->counts_from)
+        i++;
+    return i;
+}
+
+/* Up to two: how many epochs from `start` on are whole; *first is the first of them, or `start`. */
+static int count_whole(const struct measure *measure, int start, int *first)
 {
     int whole = 0;
-    *first = 0;
-    for (int i = 0; i < measure->count && whole < 2; i++) {
+    *first = start;
+    for (int i = start; i < measure->count && whole < 2; i++) {
         if (measure->epochs[i].partial)
             continue;
         if (whole++ == 0)
@@ -149,14 +159,26 @@ static int count_whole(const struct measure *measure, int *first)
 
 bool measure_counts(const struct measure *measure, int index)
 {
-    int first, whole = count_whole(measure, &first);
-    return whole < 2 ? index == first : index > 0 && !measure->epochs[index].partial;
+    const int start = find_start(measure);
+    int first, whole = count_whole(measure, start, &first);
+    return whole < 2 ? index == first : index > start && !measure->epochs[index].partial;
 }
 
 bool measure_is_warm_up(const struct measure *measure)
 {
-    int first;
-    return measure->count > 0 && count_whole(measure, &first) < 2;
+    int first, start = find_start(measure);
+    return measure->count > start && count_whole(measure, start, &first) < 2;
+}
+
+const char *measure_note(const struct measure *measure, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    if (measure->counts_from > 1)
+        snprintf(
+            buffer, size,
+            "resumed with other devices or otherwise: epochs before %.0f do not count as speed",
+            measure->counts_from);
+    return buffer;
 }
 
 struct measured_time measure_time(const struct measure *measure)
@@ -215,7 +237,7 @@ struct measured_energy measure_energy(const struct measure *measure)
 double measure_energy_to(const struct measure *measure, double test_acc)
 {
     double joules = 0;
-    for (int i = 0; i < measure->count; i++) {
+    for (int i = 0; measure->counts_from <= 1 && i < measure->count; i++) {
         joules += measure->epochs[i].energy_j;
         if (measure->epochs[i].test_acc >= test_acc)
             return joules > 0 ? joules : NAN;
@@ -231,7 +253,7 @@ double measure_test_acc(const struct measure *measure)
 double measure_seconds_to(const struct measure *measure, double test_acc)
 {
     double seconds = 0;
-    for (int i = 0; i < measure->count; i++) {
+    for (int i = 0; measure->counts_from <= 1 && i < measure->count; i++) {
         seconds += measure->epochs[i].seconds;
         if (measure->epochs[i].test_acc >= test_acc)
             return seconds;

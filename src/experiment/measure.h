@@ -32,6 +32,7 @@ struct measured_time {
 struct measure {
     struct measured_epoch *epochs; /* owned */
     int count, capacity;
+    double counts_from;    /* the first epoch on the devices that the run has now; 0: all are */
     bool validated;        /* on rows that are kept for it, not on the test rows */
     double memory;         /* bytes, of the device that needs most; 0: not known, nor is the next */
     double step_bytes;     /* that its devices tell each other in a step */
@@ -49,11 +50,16 @@ void measure_free(struct measure *measure);
 
 /*
  * Does the speed of an epoch count? The first one is warm-up: reading data and choosing algorithms
- * slow it down. Nor does one that was cut short, unless there is no other.
+ * slow it down. Nor does one that was cut short, unless there is no other, and never one from
+ * before a resume on other devices.
  */
 bool measure_counts(const struct measure *measure, int index);
 /* There is a single epoch, which counts although it is warm-up. */
 bool measure_is_warm_up(const struct measure *measure);
+
+/* What to know beside such speeds: "epochs before 4 were trained on other devices or ...", "" where
+ * there is nothing to say. Into `buffer` of `size` bytes, which is returned. */
+const char *measure_note(const struct measure *measure, char *buffer, size_t size);
 
 struct measured_time measure_time(const struct measure *measure);
 
@@ -66,10 +72,11 @@ struct measured_energy {
     double joules, samples_per_j;
 };
 struct measured_energy measure_energy(const struct measure *measure);
-/* Joules of training until an epoch reached the accuracy; NAN: none did, or not known. */
+/* Joules of training until an epoch reached the accuracy; NAN: none did, or not known, or several
+ * choices of devices did it. */
 double measure_energy_to(const struct measure *measure, double test_acc);
 
 /* After the last epoch, on validation rows where there are some; NAN: not known. */
 double measure_test_acc(const struct measure *measure);
-/* Seconds of training, evaluation excluded, until an epoch reached the accuracy; NAN: none did. */
+/* Seconds of training, evaluation excluded, until an epoch reached the accuracy; NAN as above. */
 double measure_seconds_to(const struct measure *measure, double test_acc);

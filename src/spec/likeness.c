@@ -18,6 +18,13 @@ static const char *const apart[] = {
     "save",  "save-best", "log",      "tensorboard",   "recipe",   "notify",
 };
 
+/* What a step's time depends on, of the settings that a run may be resumed with. */
+static const char *const timing[] = {
+    "devices",  "hosts",   "cpu-threads", "strategy", "micro-batches", "replicas",
+    "stages",   "split",   "sync",        "sync-bn",  "dtype",         "optimizer",
+    "momentum", "augment", "clip-norm",   "ema",      "deterministic", "profile",
+};
+
 static bool is_apart(const struct spec *spec, const char *key)
 {
     if (strcmp(key, "cpu-threads") == 0)
@@ -51,4 +58,17 @@ unsigned long spec_likeness(const struct spec *spec)
         free(value);
     }
     return hash != 0 ? hash : 1;
+}
+
+bool spec_is_as_fast(const struct spec *spec, const struct spec *other)
+{
+    bool same = true;
+    for (size_t i = 0; same && i < sizeof timing / sizeof timing[0]; i++) {
+        const struct spec_field *field = spec_find_field(timing[i]);
+        char *a = spec_field_text(spec, field), *b = spec_field_text(other, field);
+        same = a && b && strcmp(a, b) == 0;
+        free(a);
+        free(b);
+    }
+    return same;
 }

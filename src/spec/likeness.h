@@ -9,3 +9,9 @@
  * learning rate, ...) and those that do not change what a step does. Of 32 bits.
  */
 unsigned long spec_likeness(const struct spec *spec);
+
+/*
+ * Do the steps of both take as long, by their devices, threads, strategy, data type and whatever
+ * else a run that is resumed may change? False as well when memory ran out.
+ */
+bool spec_is_as_fast(const struct spec *spec, const struct spec *other);

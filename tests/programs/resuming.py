@@ -7,6 +7,7 @@ import math
 import os
 import re
 import signal
+import statistics
 import sys
 import unittest
 
@@ -55,6 +56,30 @@ class Resume(cli.Case):
             spent = device["compute_s"] + device["sync_s"] + device["wait_s"]
             self.assertLess(spent, epoch["seconds"] - 1e-6)
 
+    def check_speed(self, counted):
+        """The run's speed is that of these epochs, whoever tells it."""
+        for place in "an engine", "the store":
+            run = self.good_json("show", "1")
+            seconds = [epoch["seconds"] for epoch in run["epochs"] if epoch["epoch"] in counted]
+            self.assertAlmostEqual(run["s_per_epoch"], statistics.median(seconds), 9, place)
+            self.assertEqual(run["measured_from"], 3, place)
+            self.assertIn("epochs before 3 do not count as speed", self.good("show", "1"), place)
+            self.good("engine", "stop")
+
+    def test_the_speed_is_that_of_the_devices(self):
+        self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "2")
+        self.assertNotIn("measured_from", self.good_json("show", "1"))
+        self.resume("1", "--devices", "cpu:0-1", "--epochs", "5")
+        self.check_speed([4, 5])
+        # The same devices again: of the epochs before, their mean no longer tells which were whose.
+        self.resume("1", "--epochs", "8")
+        self.check_speed([7, 8])
+
+    def test_an_epoch_on_several_devices_does_not_count(self):
+        self.good("train", *DATA, "--epochs", "2", "--max-steps", "14")
+        self.resume("1", "--devices", "cpu:0-1", "--max-steps", "0", "--epochs", "5")
+        self.check_speed([4, 5])
+
     def test_a_profiled_run_stays_one(self):
         self.good("train", *DATA, "--epochs", "2", "--profile")
         self.assertIn("operation", self.resume("1", "--epochs", "4").lower())
@@ -90,6 +115,23 @@ class Resume(cli.Case):
             said = self.bad(2, "train", "--resume", "1", "--epochs", "4", option, value)
             self.assertIn("run 1", said)
         self.assertEqual(self.good_json("show", "1"), before)
+
+    def test_a_run_that_is_done_needs_more_to_train(self):
+        self.good("train", *DATA, "--epochs", "2")
+        self.good("train", *DATA, "--epochs", "2", "--max-steps", "7")
+        before = [self.good_json("show", run) for run in ("1", "2")]
+        for more in ([], ["--devices", "cpu:0-1"], ["--epochs", "2", "--strategy", "pipeline"]):
+            self.assertIn("run 1 is done, it has trained 2 epochs: resume it with more",
+                          self.bad(2, "train", "--resume", "1", *more))
+            self.assertIn("run 2 is done, its max-steps were 7: resume it with more of them",
+                          self.bad(2, "train", "--resume", "2", *more))
+        self.assertEqual([self.good_json("show", run) for run in ("1", "2")], before)
+        # Its weights may be wanted after all.
+        self.resume("1", "--save", self.path("w.npz"))
+        self.assertTrue(os.path.exists(self.path("w.npz")))
+        self.assertEqual(self.epochs("1"), [1, 2])
+        self.resume("2", "--max-steps", "9")
+        self.assertEqual(self.good_json("show", "2")["epochs"][-1]["steps"], 9)
 
     def test_a_run_that_waited_begins(self):
         self.good("train", *DATA, "--epochs", "1000000", "--detach")

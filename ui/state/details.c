@@ -168,6 +168,7 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
     details->checkpoint_steps = read_amount(json_object_get(result, "checkpoint"), "steps");
     details->checkpoint_at = read_amount(json_object_get(result, "checkpoint"), "time");
     read_types(result, details->types, sizeof details->types);
+    measure_read_devices(&details->measure, result);
     details->params = read_amount(result, "params");
     details->seed = read_amount(result, "seed");
     details->epochs_kept = fmax(read_amount(thinned, "kept"), 0);

@@ -118,6 +118,7 @@ static bool take_job(struct job *job, const json_t *object, struct error *err)
         .checkpoints = job->checkpoints,
         .resumes = json_is_true(json_object_get(object, "resumes")),
         .resume_steps = (long)member_integer(object, "resume_steps"),
+        .measured_from = (long)member_integer(object, "measured_from"),
         .sync = job->talk && json_is_true(json_object_get(object, "syncs")) ? talk_sync : NULL,
         .sync_context = job->talk,
     };

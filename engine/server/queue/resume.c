@@ -118,10 +118,30 @@ static bool check_settings(const struct spec *old, const struct spec *spec, long
                      number, steps, plural(steps));
 }
 
-/* With the lock held: may this run be resumed? steps < 0: it left no checkpoint. */
-static bool check_resumable(const struct queue *queue, const struct record *record, long number,
-                            const struct spec *spec, long steps, struct error *err)
+/* A run that is done leaves nothing to train, but its weights may be wanted in another file. */
+static bool check_training_left(const struct record *record, const struct spec *spec,
+                                const struct checkpoint_place *place, struct error *err)
 {
+    const struct spec *old = &record->spec;
+    if (record->status != RUN_DONE || !is_same_text(spec->save, old->save) ||
+        !is_same_text(spec->save_best, old->save_best))
+        return true;
+    if (spec->max_steps > 0 && spec->max_steps <= place->steps)
+        return error_set(err, ERROR_USAGE,
+                         "run %ld is done, its max-steps were %ld: resume it with more of them",
+                         record->number, place->steps);
+    return spec->epochs > place->epochs ||
+           error_set(err, ERROR_USAGE,
+                     "run %ld is done, it has trained %ld epoch%s: resume it with more",
+                     record->number, place->epochs, plural(place->epochs));
+}
+
+/* With the lock held: may this run be resumed? */
+static bool check_resumable(const struct queue *queue, const struct record *record, long number,
+                            const struct spec *spec, const struct checkpoint_place *place,
+                            struct error *err)
+{
+    const long steps = place->steps; /* < 0: it left no checkpoint */
     if (!queue_has_ended(record))
         return error_set(err, ERROR_FAILED, "run %ld is %s already", number,
                          record_status_name(record));
@@ -141,7 +161,20 @@ static bool check_resumable(const struct queue *queue, const struct record *reco
     if (queue->waiting_count >= QUEUE_WAITING_LIMIT)
         return error_set(err, ERROR_FAILED, "%d runs wait already: stop some first",
                          QUEUE_WAITING_LIMIT);
-    return steps < 0 || check_settings(&record->spec, spec, number, steps, err);
+    return steps < 0 || (check_settings(&record->spec, spec, number, steps, err) &&
+                         check_training_left(record, spec, place, err));
+}
+
+/* The first epoch that is trained as a whole with the present settings. */
+static long measured_from(const struct record *record, const struct spec *spec,
+                          const struct checkpoint_place *place)
+{
+    if (!place || place->steps == 0)
+        return 0;
+    const long next = place->epochs + 1 + (place->epoch.steps > 0);
+    return record->measured_from > next || !spec_is_as_fast(spec, &record->spec)
+               ? next
+               : record->measured_from;
 }
 
 /* With the lock held. No place: the run starts from its beginning. */
@@ -150,8 +183,12 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
 {
     struct spec old = record->spec;
     long steps = place ? place->steps : -1;
-    if (!record_rewind(record, place))
+    const long measured_before = record->measured_from;
+    record->measured_from = measured_from(record, spec, place);
+    if (!record_rewind(record, place)) {
+        record->measured_from = measured_before;
         return error_memory(err, "run");
+    }
     record->spec = *spec;
     record->likeness = spec_likeness(spec);
     record->epochs = spec->epochs;
@@ -263,7 +300,7 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
     pthread_mutex_lock(&queue->lock);
     struct record *record = queue_recall(queue, number, err);
     bool ok = record && queue_load(queue, record, err) &&
-              check_resumable(queue, record, number, spec, place.steps, err) &&
+              check_resumable(queue, record, number, spec, &place, err) &&
               resume(queue, record, spec, found ? &place : NULL, err);
     if (ok)
         *result = json_pack("{s:I, s:I, s:o}", "run", (json_int_t)number, "from",

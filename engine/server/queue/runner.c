@@ -180,6 +180,7 @@ static void execute(struct queue *queue, struct record *record)
         .checkpoints = folder,
         .resumes = record->resumes,
         .resume_steps = record->resume_steps,
+        .measured_from = record->measured_from,
         .warnings = {*queue->notice ? queue->notice : NULL, queue->places_note},
         .choice = choice,
         .sync = queue->history ? sink_sync : NULL,

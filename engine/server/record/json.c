@@ -45,7 +45,7 @@ json_t *record_json(const struct record *record)
     return json_pack(
         "{s:I, s:s, s:o, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, "
         "s:s, s:I, s:o, s:o, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o*, "
-        "s:o*, s:I, s:i, s:o*, s:o*, s:o*, s:o*}",
+        "s:o*, s:I, s:i, s:o*, s:o*, s:o*, s:o*, s:o*}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "model",
         string_or_null(model_name(record)), "data", string_or_null(data_name(record)), "devices",
         device_names(spec), "batch", (json_int_t)spec->batch, "lr", json_finite(record->lr),
@@ -69,7 +69,8 @@ json_t *record_json(const struct record *record)
         "likeness", (json_int_t)record->likeness, "threads",
         spec->thread_count == 0 ? spec->cpu_threads : 0, "train_rows", unless_all(spec->train_rows),
         "test_rows", unless_all(spec->test_rows), "energy_j", json_if_finite(record->energy_j),
-        "samples_per_j", json_if_finite(record->samples_per_j));
+        "samples_per_j", json_if_finite(record->samples_per_j), "measured_from",
+        record->measured_from > 1 ? json_integer(record->measured_from) : NULL);
 }
 
 /*

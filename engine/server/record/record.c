@@ -94,13 +94,13 @@ static void take_number(double *field, const json_t *event, const char *key)
 
 /* The first epoch counts as long as it is the only whole one, as src/experiment/measure.h has it.
  */
-static void take_energy(struct record *record, const json_t *event)
+static void take_energy(struct record *record, const json_t *event, long epoch)
 {
     const double joules = member_number(event, "energy_j"), rows = member_number(event, "rows");
     const bool known = joules > 0 && rows > 0;
-    if (json_is_true(json_object_get(event, "partial")))
+    if (json_is_true(json_object_get(event, "partial")) || epoch < record->measured_from)
         return;
-    if (record->epochs_done == 0) {
+    if (epoch <= 1 || epoch == record->measured_from) {
         record->energy_j = known ? joules : NAN;
         record->samples_per_j = known ? rows / joules : NAN;
         return;
@@ -120,13 +120,15 @@ static void take_epoch(struct record *record, const json_t *event)
 {
     const json_t *so_far = json_object_get(event, "so_far");
     long epoch = (long)json_integer_value(json_object_get(event, "epoch"));
-    take_energy(record, event);
+    take_energy(record, event, epoch);
     record->epochs_done = epoch > record->epochs_done ? epoch : record->epochs_done + 1;
     take_number(&record->train_acc, event, "train_acc");
     take_number(&record->test_acc, event, "test_acc");
     take_number(&record->val_acc, event, "val_acc");
-    take_number(&record->s_per_epoch, so_far, "s_per_epoch");
-    take_number(&record->samples_per_s, so_far, "samples_per_s");
+    if (epoch >= record->measured_from) {
+        take_number(&record->s_per_epoch, so_far, "s_per_epoch");
+        take_number(&record->samples_per_s, so_far, "samples_per_s");
+    }
     if (!isnan(record->test_acc))
         record->best_test_acc = fmax(record->best_test_acc, record->test_acc);
     record->best_val_acc = fmax(record->best_val_acc, record->val_acc);

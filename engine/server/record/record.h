@@ -45,6 +45,7 @@ struct record {
     json_t *environment;       /* where it began; NULL: not yet, or only the store has it */
     bool resumes;              /* from the checkpoint of ... */
     long resume_steps;         /* ... this many steps */
+    long measured_from;        /* the first epoch whose speed counts, see struct run_keep */
     bool away;                 /* its events and points are in the store only */
     int readers;               /* that are reading them now */
     struct run_control control;

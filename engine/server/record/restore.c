@@ -48,6 +48,7 @@ static void take_figures(struct record *record, const json_t *object)
     record->epochs = (long)member_integer(object, "epochs");
     record->epochs_done = (long)member_integer(object, "epochs_done");
     record->retunes = (long)member_integer(object, "retunes");
+    record->measured_from = (long)member_integer(object, "measured_from");
     record->train_acc = member_number(object, "train_acc");
     record->test_acc = member_number(object, "test_acc");
     record->best_test_acc = member_number(object, "best_test_acc");

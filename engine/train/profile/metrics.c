@@ -152,7 +152,7 @@ double metrics_score(const struct epoch_metrics *epoch)
 }
 
 bool metrics_resume(struct metrics *metrics, long steps, long rows, long epochs, double train_s,
-                    double eval_s, struct error *err)
+                    double eval_s, bool elsewhere, struct error *err)
 {
     metrics->steps = steps;
     metrics->rows = rows;
@@ -160,10 +160,24 @@ bool metrics_resume(struct metrics *metrics, long steps, long rows, long epochs,
     metrics->eval_s = eval_s;
     metrics->evaluations = epochs;
     metrics->epoch.seconds = epochs > 0 ? train_s / (double)epochs : 0;
+    if (elsewhere) {
+        metrics->elsewhere.steps = steps;
+        metrics->elsewhere.rows = rows;
+        metrics->elsewhere.train_s = train_s;
+        return true;
+    }
     for (long i = 0; i < epochs; i++)
         if (!metrics_count_epoch(metrics, err))
             return false;
     return true;
+}
+
+double metrics_step_s(const struct metrics *metrics)
+{
+    const double all_s = metrics->train_s + metrics->epoch.spent_s;
+    const long steps = metrics->steps - metrics->elsewhere.steps;
+    return steps > 0 ? (all_s - metrics->elsewhere.train_s) / (double)steps
+                     : metrics_ratio(all_s, (double)metrics->steps);
 }
 
 double metrics_ratio(double numerator, double denominator)
@@ -175,7 +189,9 @@ struct run_speed metrics_speed(const struct metrics *metrics, double rows)
 {
     int skip = metrics->count > 1, count = metrics->count - skip;
     if (count < 1)
-        return (struct run_speed){NAN, metrics_ratio((double)metrics->rows, metrics->train_s)};
+        return (struct run_speed){NAN,
+                                  metrics_ratio((double)(metrics->rows - metrics->elsewhere.rows),
+                                                metrics->train_s - metrics->elsewhere.train_s)};
     /* The two in the middle, which may be the same one. */
     double less = metrics->seconds[skip + (count - 1) / 2];
     double more = metrics->seconds[skip + count / 2];

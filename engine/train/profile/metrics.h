@@ -50,8 +50,13 @@ struct metrics {
     struct noise_estimate noise;                   /* of the gradients, smoothed */
     struct rate rate;
     struct epoch_metrics epoch; /* the running or last one */
-    int count, capacity;        /* whole epochs */
-    double *seconds;            /* of the first, then of the others in ascending order */
+    /* Of these on other devices or otherwise, before a resume: they do not count as speed. */
+    struct {
+        long steps, rows;
+        double train_s;
+    } elsewhere;
+    int count, capacity; /* whole epochs */
+    double *seconds;     /* of the first, then of the others in ascending order */
 };
 
 void metrics_begin(struct metrics *metrics);
@@ -80,10 +85,13 @@ double metrics_score(const struct epoch_metrics *epoch);
 
 /*
  * Continue after these steps, rows and whole epochs, which took train_s and eval_s in all; of
- * each of those epochs only the mean time is known.
+ * each of those epochs only the mean time is known, and with `elsewhere` not even that counts.
  */
 bool metrics_resume(struct metrics *metrics, long steps, long rows, long epochs, double train_s,
-                    double eval_s, struct error *err);
+                    double eval_s, bool elsewhere, struct error *err);
+
+/* The mean time of a step so far; NAN before the first one. */
+double metrics_step_s(const struct metrics *metrics);
 
 /* NAN where there is nothing to divide by. */
 double metrics_ratio(double numerator, double denominator);

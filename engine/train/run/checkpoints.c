@@ -347,8 +347,9 @@ bool checkpoints_resume(struct run *run, struct error *err)
     run->metrics.test_acc = place->test_acc;
     run->metrics.noise = (struct noise_estimate){place->noise_signal, place->noise_variance};
     run->metrics.epoch.epoch = place->epochs;
+    const bool elsewhere = run->checkpoints.keep.measured_from > 1;
     if (!metrics_resume(&run->metrics, place->steps, place->rows, place->epochs, place->train_s,
-                        place->eval_s, err))
+                        place->eval_s, elsewhere, err))
         return false;
     resume_best(run, place);
     return true;
@@ -368,6 +369,8 @@ double checkpoints_resume_epoch(struct run *run)
     epoch->compute_s = place->epoch.compute_s;
     epoch->sync_s = place->epoch.sync_s;
     epoch->reduce_s = place->epoch.reduce_s;
+    if (epoch->epoch < run->checkpoints.keep.measured_from)
+        run->metrics.elsewhere.train_s += place->epoch.seconds;
     return epoch->before_s = place->epoch.seconds;
 }
 

@@ -50,7 +50,6 @@ static long last_step(const struct run *run)
 static double time_left(const struct run *run)
 {
     const struct metrics *metrics = &run->metrics;
-    double trained_s = metrics->train_s + run->metrics.epoch.spent_s;
     if (run->progress.phase == PHASE_ENDED)
         return 0;
     if (metrics->steps == 0)
@@ -59,7 +58,7 @@ static double time_left(const struct run *run)
     long evaluations =
         (last + run->work.steps_per_epoch - 1) / run->work.steps_per_epoch - metrics->evaluations;
     double evaluation_s = metrics->evaluations ? metrics->eval_s / (double)metrics->evaluations : 0;
-    return (double)steps * trained_s / (double)metrics->steps + (double)evaluations * evaluation_s;
+    return (double)steps * metrics_step_s(metrics) + (double)evaluations * evaluation_s;
 }
 
 /* Rows that have been evaluated: other hosts, which are not heard of meanwhile, are taken to be as

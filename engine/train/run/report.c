@@ -204,9 +204,10 @@ bool report_run(struct run *run, struct error *err)
     const struct strategy_tasks *strategy = run->ranks.strategy;
     const char *how = run->ranks.count > 1 ? strategy->how(&run->ranks) : "one device: none";
     const char *choice = run->checkpoints.keep.choice;
+    const long measured_from = run->checkpoints.keep.measured_from;
     json_t *event = json_pack(
         "{s:s, s:I, s:o, s:o, s:o, s:o, s:I, s:[iii], s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:f, s:o, "
-        "s:s, s:o, s:s, s:o, s:o*}",
+        "s:s, s:o, s:s, s:o, s:o*, s:o*}",
         "event", "run", "run", (json_int_t)run->report.number, "model",
         json_any_text(run->spec.model), "data", json_any_text(run->work.data.name), "devices",
         device_names(run), "hardware", list_of(run, run->ranks.count, model_of, NULL), "params",
@@ -221,7 +222,8 @@ bool report_run(struct run *run, struct error *err)
         list_of(run, run->ranks.count, type_of, NULL), "sync_algorithm", how, "resumed_at",
         run->checkpoints.keep.resumes ? json_integer(run->checkpoints.resumed.place.steps)
                                       : json_null(),
-        "choice", choice ? json_any_text(choice) : NULL);
+        "choice", choice ? json_any_text(choice) : NULL, "measured_from",
+        measured_from > 1 ? json_integer(measured_from) : NULL);
     /* The settings as well, except those that the event already has. */
     json_t *settings = event ? spec_to_json(&run->spec) : NULL;
     bool ok = settings && json_object_update_missing(event, settings) == 0 &&

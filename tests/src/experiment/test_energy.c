@@ -44,6 +44,32 @@ START_TEST(epochs_that_count_and_tell)
 }
 END_TEST
 
+START_TEST(epochs_on_other_devices)
+{
+    struct measure measure = {.counts_from = 3};
+    char note[120];
+    ck_assert_int_gt(strlen(measure_note(&measure, note, sizeof note)), 0);
+    add(&measure, 1, 9, 900, 0.1);
+    add(&measure, 2, 8, 800, 0.5);
+    ck_assert(isnan(measure_energy(&measure).joules));
+    ck_assert(!measure_is_warm_up(&measure));
+    add(&measure, 3, 2, 30, 0.6);
+    ck_assert(measure_is_warm_up(&measure));
+    ck_assert_double_eq(measure_energy(&measure).joules, 30);
+    add(&measure, 4, 1, 10, 0.7);
+    ck_assert_double_eq(measure_energy(&measure).joules, 10);
+    ck_assert_double_eq_tol(measure_time(&measure).seconds, 1, 1e-12);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(measure_counts(&measure, i), i == 3);
+    /* Nobody's time to an accuracy. */
+    ck_assert(isnan(measure_seconds_to(&measure, 0.5)) && isnan(measure_energy_to(&measure, 0.5)));
+    measure.counts_from = 0;
+    ck_assert_double_eq(measure_seconds_to(&measure, 0.5), 17);
+    ck_assert_str_eq(measure_note(&measure, note, sizeof note), "");
+    measure_free(&measure);
+}
+END_TEST
+
 /* What a comparison of one device with two says of their energy in an epoch, and in two. */
 static const char *sentence(double one_j, double two_j, double target)
 {
@@ -95,6 +121,7 @@ int main(void)
     Suite *suite = suite_create("energy");
     TCase *tc = tcase_create("comparisons");
     tcase_add_test(tc, epochs_that_count_and_tell);
+    tcase_add_test(tc, epochs_on_other_devices);
     tcase_add_test(tc, more_devices_that_cost_more);
     tcase_add_test(tc, nothing_is_said_where_there_is_nothing);
     suite_add_tcase(suite, tc);

@@ -61,8 +61,11 @@ void section_time(struct page *page, const struct ui *ui, const struct state_run
         {"evaluating", time.eval_s, 0},
     };
     enum { PARTS = sizeof parts / sizeof parts[0] };
+    char note[120];
     page_title(page, "Where the time went%s",
                measure->count == 0 || measure_is_warm_up(measure) ? "" : " after the first epoch");
+    if (measure_note(measure, note, sizeof note)[0] != '\0')
+        page_paragraph(page, STYLE_NORMAL, note);
     if (!(time.seconds > 0)) {
         page_paragraph(page, STYLE_LABEL, "- no epoch has ended yet");
         return;

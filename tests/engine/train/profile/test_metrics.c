@@ -45,7 +45,7 @@ START_TEST(epochs_before_a_resume_count_by_their_mean)
     struct metrics metrics;
     struct error err = ERROR_INIT;
     metrics_begin(&metrics);
-    ck_assert(metrics_resume(&metrics, 40, 4 * ROWS, 4, 12, 1, &err));
+    ck_assert(metrics_resume(&metrics, 40, 4 * ROWS, 4, 12, 1, false, &err));
     expect(&metrics, 3, 20);
     end_epoch(&metrics, 1);
     end_epoch(&metrics, 2);
@@ -56,12 +56,37 @@ START_TEST(epochs_before_a_resume_count_by_their_mean)
 }
 END_TEST
 
+START_TEST(epochs_on_other_devices_do_not_count)
+{
+    struct metrics metrics;
+    struct error err = ERROR_INIT;
+    metrics_begin(&metrics);
+    ck_assert(metrics_resume(&metrics, 40, 4 * ROWS, 4, 12, 1, true, &err));
+    ck_assert_double_eq_tol(metrics_step_s(&metrics), 0.3, 1e-12);
+    ck_assert(isnan(metrics_speed(&metrics, ROWS).samples_per_s));
+    metrics_begin_epoch(&metrics, 5);
+    metrics.steps += 10;
+    metrics.rows += ROWS;
+    metrics.epoch.spent_s = 1;
+    ck_assert_double_eq_tol(metrics_step_s(&metrics), 0.1, 1e-12);
+    metrics_end_epoch(&metrics, 1);
+    ck_assert_double_eq_tol(metrics_step_s(&metrics), 0.1, 1e-12);
+    ck_assert_double_eq_tol(metrics_speed(&metrics, ROWS).samples_per_s, ROWS, 1e-12);
+    ck_assert(metrics_count_epoch(&metrics, &err));
+    expect(&metrics, 1, 60);
+    end_epoch(&metrics, 2);
+    expect(&metrics, 2, 30);
+    metrics_free(&metrics);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("metrics");
     TCase *tc = tcase_create("metrics");
     tcase_add_test(tc, the_median_is_without_the_first);
     tcase_add_test(tc, epochs_before_a_resume_count_by_their_mean);
+    tcase_add_test(tc, epochs_on_other_devices_do_not_count);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }
