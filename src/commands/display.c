@@ -260,6 +260,10 @@ static void describe_run(const struct display *display, struct bar *bar, const j
         bar->share = reading ? read / all : NAN;
         if (reading)
             bar_add(bar, 1, "%.0f of %.0f picture%s read", read, all, plural(all));
+        if (member_number(run, "elapsed_s") >= 2)
+            bar_add(bar, 2, "%s", figure_duration(&text, member_number(run, "elapsed_s")));
+        if (display->stopping)
+            bar_add(bar, 0, "stopping");
         return;
     }
     snprintf(bar->left, sizeof bar->left, "epoch %.0f/%.0f", member_number(run, "epoch"),

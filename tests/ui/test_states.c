@@ -71,6 +71,18 @@ static void no_store(struct replay *replay)
                         "\"devices\":[],\"no_gpus\":null,\"store\":\"" NO_STORE "\"}}");
 }
 
+/* Algorithms are measured, and the user has waited long enough. */
+static void preparing(struct replay *replay)
+{
+    replay_line(replay, "{\"jsonrpc\":\"2.0\",\"method\":\"state\",\"params\":{\"pid\":4242,"
+                        "\"version\":\"0.1.0\",\"host\":\"tower\",\"queue\":[],\"run\":{\"run\":21,"
+                        "\"status\":\"running\",\"phase\":\"prepare\",\"model\":\"resnet18\","
+                        "\"data\":\"fashion-mnist\",\"epoch\":0,\"epochs\":10,\"step\":0,"
+                        "\"total_steps\":2350,\"epoch_step\":0,\"steps_per_epoch\":235,\"lr\":0.1,"
+                        "\"elapsed_s\":14.2,\"stopping\":true},\"devices\":[],\"no_gpus\":null,"
+                        "\"store\":null}}");
+}
+
 static bool send_nothing(void *context, enum request request, json_t *params, struct error *err)
 {
     (void)context;
@@ -199,6 +211,7 @@ static const struct {
     {"paused", "paused", NULL, "R"},
     {"stop-after-epoch", "stop-after-epoch", NULL, "R"},
     {"queue", "queue", NULL, "R"},
+    {"preparing", "idle", preparing, NULL},
     {"line-down", "paused", line_down, "L"},
     {"line-tried", "paused", line_tried, NULL},
     {"hosts", "idle", hosts, NULL},

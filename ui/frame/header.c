@@ -66,16 +66,22 @@ static void of(char *buffer, size_t size, const char *what, double part, double 
         snprintf(buffer, size, "%s %s", what, figure_whole(&a, part));
 }
 
+/* For which nobody wonders what takes so long. */
+static const double PATIENT_S = 2;
+
 /*
  * What the run does now, at least as wide as its last step is: what follows it stays where it is,
  * so that it need not be sent again.
  */
 static void what_it_does(const struct state_live *live, char *buffer, size_t size)
 {
+    struct figure elapsed;
     char last[PART_TEXT];
     of(last, sizeof last, "step", live->steps_per_epoch, live->steps_per_epoch);
     if (live->to_read > 0)
         of(buffer, size, "picture", live->read, live->to_read);
+    else if (live->phase[0] == 'p' && live->elapsed_s >= PATIENT_S)
+        snprintf(buffer, size, "%s %s", live->phase, figure_duration(&elapsed, live->elapsed_s));
     else if (live->phase[0] != '\0' && live->phase[0] != 't')
         snprintf(buffer, size, "%s", live->phase);
     else
@@ -119,9 +125,10 @@ static void add_run(const struct ui *ui, struct line *line)
         part = add(line, STYLE_WARNING, 1);
         snprintf(part->text, sizeof part->text, "paused");
     }
-    if (live->stop_after_epoch) {
+    if (live->stop_after_epoch || live->stopping) {
         part = add(line, STYLE_WARNING, 1);
-        snprintf(part->text, sizeof part->text, "stops after epoch");
+        snprintf(part->text, sizeof part->text, "%s",
+                 live->stopping ? "stopping" : "stops after epoch");
     } else if (live->status != RUN_PAUSED && isfinite(live->eta_s)) {
         part = add(line, STYLE_NORMAL, 2);
         snprintf(part->text, sizeof part->text, "%s left", figure_duration(&figure, live->eta_s));

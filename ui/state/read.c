@@ -287,4 +287,5 @@ void read_live(const json_t *object, struct state_live *live)
     live->elapsed_s = read_amount(object, "elapsed_s");
     live->eta_s = read_amount(object, "eta_s");
     live->stop_after_epoch = json_is_true(json_object_get(object, "stop_after_epoch"));
+    live->stopping = json_is_true(json_object_get(object, "stopping"));
 }

@@ -153,7 +153,7 @@ struct state_live {
     double lr, train_loss, train_acc, samples_per_s, elapsed_s, eta_s;
     bool scheduled;              /* the learning rate changes by itself ... */
     struct lr_schedule schedule; /* ... like this; constant: it is not known how */
-    bool stop_after_epoch;
+    bool stop_after_epoch, stopping;
 };
 
 enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR };

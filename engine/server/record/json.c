@@ -278,7 +278,7 @@ json_t *record_json_state(const struct record *record)
     return json_pack(
         "{s:I, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
         "s:o, "
-        "s:o, s:o, s:b, s:I, s:o, s:f}",
+        "s:o, s:o, s:b, s:b, s:I, s:o, s:f}",
         "run", (json_int_t)record->number, "status", record_status_name(record), "phase",
         phase_name(p ? p->phase : PHASE_PREPARE), "model", string_or_null(model_name(record)),
         "data", string_or_null(data_name(record)), "batch", (json_int_t)record->spec.batch, "epoch",
@@ -290,7 +290,7 @@ json_t *record_json_state(const struct record *record)
         json_finite(p ? p->train_loss : NAN), "train_acc", json_finite(p ? p->train_acc : NAN),
         "samples_per_s", json_finite(p ? p->samples_per_s : NAN), "elapsed_s",
         json_finite(p ? p->elapsed_s : NAN), "eta_s", json_finite(p ? p->eta_s : NAN),
-        "stop_after_epoch", record_stops_after_epoch(record), "retunes",
-        (json_int_t)record->retunes, "lr_schedule", schedule_json(&record->spec.schedule), "warmup",
-        record->spec.schedule.warmup);
+        "stop_after_epoch", record_stops_after_epoch(record), "stopping", record_stops(record),
+        "retunes", (json_int_t)record->retunes, "lr_schedule",
+        schedule_json(&record->spec.schedule), "warmup", record->spec.schedule.warmup);
 }

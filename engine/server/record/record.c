@@ -70,6 +70,11 @@ bool record_stops_after_epoch(const struct record *record)
     return record->status == RUN_RUNNING && atomic_load(&record->control.stop) == RUN_STOP_EPOCH;
 }
 
+bool record_stops(const struct record *record)
+{
+    return record->status == RUN_RUNNING && atomic_load(&record->control.stop) >= RUN_STOP_STEP;
+}
+
 size_t record_bytes(const struct record *record)
 {
     return record->events.bytes + record->curve.capacity * sizeof *record->curve.points;

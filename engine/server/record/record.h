@@ -92,6 +92,8 @@ const char *record_status_name(const struct record *record);
 
 /* Is it to stop after the running epoch? */
 bool record_stops_after_epoch(const struct record *record);
+/* Or as soon as it can? */
+bool record_stops(const struct record *record);
 
 /* Bytes that the kept events and the curve take. */
 size_t record_bytes(const struct record *record);
