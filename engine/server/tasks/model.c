@@ -107,7 +107,8 @@ static bool load(struct spec *spec, const struct data_watch *watch, struct net *
 
 /* The stages of a pipeline, and what they take by their FLOPs. */
 static json_t *pipeline_json(const struct spec *spec, const struct net *net,
-                             const struct pipeline_layout *layout, const struct row_shares *shares)
+                             const struct pipeline_layout *layout,
+                             const struct memory_share *memory, const struct row_shares *shares)
 {
     json_t *stages = json_array();
     double bytes = 0;
@@ -115,10 +116,7 @@ static json_t *pipeline_json(const struct spec *spec, const struct net *net,
         char device[DEVICE_NAME], name[NET_STAGE_NAME];
         const int number = i % layout->count;
         const struct net_stage *stage = &layout->stage[number];
-        const bool gives = number < layout->count - 1;
-        const double values = gives ? (double)net_cut_size(net, stage->end - 1) : 0;
-        const double given =
-            2 * values * (double)number_type_size(spec->dtype) * (double)shares->device[i].full;
+        const double given = 2 * (double)memory[i].handed_row * (double)shares->device[i].full;
         bytes += given;
         json_array_append_new(stages,
                               json_pack("{s:s, s:i, s:i, s:o, s:f, s:f, s:f}", "device",
@@ -215,7 +213,7 @@ static bool add_division(const struct spec *spec, const struct net *net,
     case STRATEGY_PIPELINE:
         if (!share_rows(spec, batch, 0, &rows_of, err))
             return false;
-        json_object_set_new(object, "pipeline", pipeline_json(spec, net, layout, &rows_of));
+        json_object_set_new(object, "pipeline", pipeline_json(spec, net, layout, shares, &rows_of));
         break;
     case STRATEGY_TENSOR:
     case STRATEGY_MIXED:

@@ -125,9 +125,10 @@ static bool measure_plans(const struct backend *backend, struct device *device,
         share->gathered = gathers.bytes / (size_t)subject->slices;
         most = share->rows[i] > most ? share->rows[i] : most;
     }
-    if (share->slots > 0) /* an evaluation needs two slots */
-        share->handed =
-            (share->slots > 1 ? 2 : 4) * (size_t)most * backend->stage_row(replica, true);
+    if (share->slots > 0) { /* an evaluation needs two */
+        share->handed_row = backend->stage_row(replica, true);
+        share->handed = (share->slots > 1 ? 2 : 4) * (size_t)most * share->handed_row;
+    }
     share->params = replica_bytes(replica);
     share->total =
         share->params + largest + (size_t)share->slots * (kept + share->handed) + share->gathered;
