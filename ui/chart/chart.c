@@ -43,6 +43,27 @@ static bool cursor_label(const struct plot *plot, const struct chart *chart, str
     return true;
 }
 
+/* What stands at a tick of the x axis, into `text` or elsewhere. */
+static const char *x_text(const struct chart *chart, double value, int decimals,
+                          struct figure *text)
+{
+    if (!chart->x_names)
+        return figure_fixed(text, value, decimals);
+    return value >= 1 && value <= chart->x_name_count ? chart->x_names[lround(value) - 1] : "";
+}
+
+/* From one tick of the x axis to the next, at least. */
+static int x_columns(const struct chart *chart, double high)
+{
+    struct figure figure;
+    int longest = chart->x_names ? 0 : text_columns(figure_fixed(&figure, high, 0));
+    for (int i = 0; i < chart->x_name_count; i++) {
+        const int length = text_columns(chart->x_names[i]);
+        longest = length > longest ? length : longest;
+    }
+    return longest + 2 > COLUMNS_A_TICK ? longest + 2 : COLUMNS_A_TICK;
+}
+
 static void draw_x_axis(const struct plot *plot, struct surface *surface, const struct chart *chart)
 {
     int floor_row = plot->inside.y + plot->inside.h, left = plot->inside.x;
@@ -58,13 +79,17 @@ static void draw_x_axis(const struct plot *plot, struct surface *surface, const 
     for (int i = 0; i < plot->x.count; i++) {
         double value = tick_value(&plot->x, i);
         int x = left + plot_column(plot, plot_dot_x(plot, value));
-        struct figure text;
-        int length = text_columns(figure_fixed(&text, value, plot->x.decimals));
+        struct figure figure;
+        const char *text = x_text(chart, value, plot->x.decimals, &figure);
+        int length = text_columns(text);
         surface_glyph(surface, floor_row, x, GLYPH_AXIS_FLOOR_TICK, STYLE_TRACK);
         /* One that the cursor's covers would leave a digit beside it. */
         int start = x - (length - 1) / 2;
+        start = chart->x_names && start < left ? left : start;
+        const int room = left + plot->inside.w + plot->end_room - start;
         if (start >= end || start + length <= taken)
-            surface_text(surface, floor_row + 1, start, length, STYLE_LABEL, text.text);
+            surface_text(surface, floor_row + 1, start, length < room ? length : room, STYLE_LABEL,
+                         text);
     }
     for (int i = 0; i < chart->mark_count; i++)
         if (chart->marks[i] >= plot->x_low && chart->marks[i] <= plot->x_high)
@@ -106,11 +131,9 @@ static bool place(struct plot *plot, const struct chart *chart, struct rect area
     plot->y_high = plot->y.high;
     plot->x_low = chart->x_low;
     plot->x_high = chart->x_high > chart->x_low ? chart->x_high : chart->x_low + 1;
-    struct figure longest;
-    int label = text_columns(figure_fixed(&longest, plot->x_high, 0)) + 2;
-    int columns = label > COLUMNS_A_TICK ? label : COLUMNS_A_TICK;
-    plot->x = ticks_inside(plot->x_low, plot->x_high, plot->inside.w / columns + 1,
-                           chart->x_fractions ? 1e-6 : 1);
+    plot->x =
+        ticks_inside(plot->x_low, plot->x_high, plot->inside.w / x_columns(chart, plot->x_high) + 1,
+                     chart->x_fractions ? 1e-6 : 1);
     return true;
 }
 

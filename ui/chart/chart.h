@@ -54,12 +54,14 @@ struct chart_series {
 
 struct chart {
     const char *title;
-    bool focused;          /* it has the keys */
-    const char *advice;    /* in place of curves while no series has a point; may be NULL */
-    const char *note;      /* at the right of the first row when there is room; may be NULL */
-    const char *x_label;   /* NULL: "epoch" */
-    double x_low, x_high;  /* of the axis */
-    bool x_fractions;      /* ticks between whole numbers, too */
+    bool focused;               /* it has the keys */
+    const char *advice;         /* in place of curves while no series has a point; may be NULL */
+    const char *note;           /* at the right of the first row when there is room; may be NULL */
+    const char *x_label;        /* NULL: "epoch" */
+    double x_low, x_high;       /* of the axis */
+    bool x_fractions;           /* ticks between whole numbers, too */
+    const char *const *x_names; /* stand at 1, 2, 3 ... in place of these numbers; NULL: none do */
+    int x_name_count;
     double y_floor, y_top; /* the y axis never goes beyond these; infinite: no such bound */
     bool from_zero;        /* 0 is always in sight */
     bool may_diverge;      /* see chart_range */

@@ -15,31 +15,44 @@ struct curve_of_value {
     struct chart_point mean[STUDY_VARIANTS], low[STUDY_VARIANTS], high[STUDY_VARIANTS];
 };
 
-/* Are all values on the x axis numbers? */
-static bool has_numbers(const struct grid *grid)
+/* The values on the x axis, each once; none where all are numbers. */
+struct words {
+    const char *word[STUDY_VARIANTS];
+    int count;
+};
+
+static int find_word(const struct words *words, const char *word)
 {
+    int i = 0;
+    while (i < words->count && strcmp(words->word[i], word) != 0)
+        i++;
+    return i;
+}
+
+static void gather_words(const struct grid *grid, struct words *words)
+{
+    const int last = grid->study.varied_count - 1;
+    bool numbers = true;
     double number;
-    for (int i = 0; i < grid->study.variant_count; i++)
-        if (!parse_double(grid->value[i][grid->study.varied_count - 1], -1e12, 1e12, &number))
-            return false;
-    return true;
+    words->count = 0;
+    for (int i = 0; i < grid->study.variant_count; i++) {
+        const char *value = grid->value[i][last];
+        numbers = numbers && parse_double(value, -1e12, 1e12, &number);
+        if (find_word(words, value) == words->count)
+            words->word[words->count++] = value;
+    }
+    if (numbers)
+        words->count = 0;
 }
 
 /* The value on the x axis as a number; words stand at 1, 2, 3 in their order. */
-static double x_of(const struct grid *grid, int line)
+static double x_of(const struct grid *grid, const struct words *words, int line)
 {
-    int last = grid->study.varied_count - 1, place = 0;
+    const char *value = grid->value[line][grid->study.varied_count - 1];
     double number = NAN;
-    if (has_numbers(grid) && parse_double(grid->value[line][last], -1e12, 1e12, &number))
-        return number;
-    for (int i = 0; i < grid->study.variant_count; i++) {
-        bool is_new = true;
-        for (int j = 0; j < i && is_new; j++)
-            is_new = strcmp(grid->value[j][last], grid->value[i][last]) != 0;
-        place += is_new;
-        if (strcmp(grid->value[i][last], grid->value[line][last]) == 0)
-            return place;
-    }
+    if (words->count > 0)
+        return find_word(words, value) + 1;
+    parse_double(value, -1e12, 1e12, &number);
     return number;
 }
 
@@ -58,8 +71,8 @@ static void insert(struct curve_of_value *curve, double x, double mean, double l
 }
 
 /* All lines with the first value of `line`; of a single setting all lines. */
-static void gather(const struct grid *grid, enum compare_metric metric, int line,
-                   struct curve_of_value *curve)
+static void gather(const struct grid *grid, const struct words *words, enum compare_metric metric,
+                   int line, struct curve_of_value *curve)
 {
     bool two = grid->study.varied_count > 1;
     *curve = (struct curve_of_value){.name = two ? grid->value[line][0] : ""};
@@ -67,7 +80,7 @@ static void gather(const struct grid *grid, enum compare_metric metric, int line
         const struct study_row *row = &grid->table.rows[i];
         const struct spread *band = row->done > 1 ? compare_band(&row->outcome, metric) : NULL;
         if (!two || strcmp(grid->value[i][0], grid->value[line][0]) == 0)
-            insert(curve, x_of(grid, i), compare_value(&row->outcome, metric),
+            insert(curve, x_of(grid, words, i), compare_value(&row->outcome, metric),
                    band ? band->low : NAN, band ? band->high : NAN);
     }
 }
@@ -113,8 +126,10 @@ bool compare_grid_chart_draw(const struct ui *ui, const struct grid *grid, struc
     struct chart_series series[CURVES + 2];
     int lines[CURVES], count = 0, chosen = choose_curves(ui, grid, lines, CURVES);
     double low = INFINITY, high = -INFINITY;
+    struct words words;
+    gather_words(grid, &words);
     for (int i = 0; i < chosen; i++)
-        gather(grid, metric, lines[i], &curves[i]);
+        gather(grid, &words, metric, lines[i], &curves[i]);
     const struct curve_of_value *front = &curves[chosen - 1];
     series[count++] = series_of(front->low, front->count, SERIES_PAST, 0, "min", 'v');
     series[count++] = series_of(front->high, front->count, SERIES_PAST, 0, "max", '^');
@@ -123,8 +138,8 @@ bool compare_grid_chart_draw(const struct ui *ui, const struct grid *grid, struc
             series_of(curves[i].mean, curves[i].count, i < chosen - 1 ? SERIES_MARKED : SERIES_MAIN,
                       i, curves[i].name, i < chosen - 1 ? '+' : 'o');
     for (int i = 0; i < grid->table.count; i++) {
-        low = fmin(low, x_of(grid, i));
-        high = fmax(high, x_of(grid, i));
+        low = fmin(low, x_of(grid, &words, i));
+        high = fmax(high, x_of(grid, &words, i));
     }
     const struct chart chart = {
         .title = metric == COMPARE_ACCURACY && grid->table.rows[0].outcome.validated
@@ -135,7 +150,9 @@ bool compare_grid_chart_draw(const struct ui *ui, const struct grid *grid, struc
         /* Before the first value there is room for its tick, after the last one for the names. */
         .x_low = low - 0.04 * (high - low),
         .x_high = high > low ? high + 0.08 * (high - low) : low + 1,
-        .x_fractions = has_numbers(grid),
+        .x_fractions = words.count == 0,
+        .x_names = words.count > 0 ? words.word : NULL,
+        .x_name_count = words.count,
         .y_floor = 0,
         .y_top = look->top,
         .decimals = look->decimals,
