@@ -5,8 +5,8 @@ AM_TESTS_ENVIRONMENT = \
 	test_home='$(abs_top_builddir)/$(@:.log=).home'; \
 	SIMGPU_MISSING='$(SIMGPU_MISSING)'; export SIMGPU_MISSING; \
 	. '$(abs_top_srcdir)/%D%/environment';
-# Most tests take longer to compile than to run.
-%D%/%.o: CFLAGS := $(patsubst -O2,-O1,$(CFLAGS))
+%D%/%.o: CFLAGS := $(TEST_CFLAGS)
+%D%/bench/%.o: CFLAGS := $(CFLAGS)
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(PYTHON_RUN)
 AM_DISTCHECK_CONFIGURE_FLAGS = --enable-werror

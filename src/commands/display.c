@@ -248,11 +248,15 @@ static void add_training(struct bar *bar, const json_t *run)
                 figure_fixed(&f[1], member_number(run, "train_acc"), 3));
 }
 
+/* A run that prepares for longer says for how long. */
+static const double TELLING_S = 2;
+
 static void describe_run(const struct display *display, struct bar *bar, const json_t *run)
 {
     struct figure text;
     const char *phase = member_text(run, "phase");
     double step = member_number(run, "step"), total = member_number(run, "total_steps");
+    const bool stopping = display->stopping || json_is_true(json_object_get(run, "stopping"));
     if (strcmp(phase, "prepare") == 0) {
         double read = member_number(run, "read"), all = member_number(run, "to_read");
         bool reading = all > 0;
@@ -260,9 +264,9 @@ static void describe_run(const struct display *display, struct bar *bar, const j
         bar->share = reading ? read / all : NAN;
         if (reading)
             bar_add(bar, 1, "%.0f of %.0f picture%s read", read, all, plural(all));
-        if (member_number(run, "elapsed_s") >= 2)
+        if (member_number(run, "elapsed_s") >= TELLING_S)
             bar_add(bar, 2, "%s", figure_duration(&text, member_number(run, "elapsed_s")));
-        if (display->stopping)
+        if (stopping)
             bar_add(bar, 0, "stopping");
         return;
     }
@@ -271,7 +275,7 @@ static void describe_run(const struct display *display, struct bar *bar, const j
     bar->share = total > 0 ? step / total : NAN;
     bar_add(bar, 3, "step %.0f/%.0f", step, total);
     add_training(bar, run);
-    if (display->stopping)
+    if (stopping)
         bar_add(bar, 0, "stopping");
     else if (strcmp(member_text(run, "status"), "paused") == 0)
         bar_add(bar, 0, "paused");
@@ -283,7 +287,7 @@ static void describe_run(const struct display *display, struct bar *bar, const j
         bar_add(bar, 2, "saving");
     else if (member_number(run, "samples_per_s") > 0)
         bar_add(bar, 2, "%s samples/s", figure_count(&text, member_number(run, "samples_per_s")));
-    if (!display->stopping && isfinite(member_number(run, "eta_s")))
+    if (!stopping && isfinite(member_number(run, "eta_s")))
         bar_add(bar, 0, "%s left", figure_duration(&text, member_number(run, "eta_s")));
 }
 

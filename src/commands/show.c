@@ -199,7 +199,7 @@ static bool print_measured(const struct run_view *view, struct error *err)
     }
     ok = run_rows_close(&rows, ok ? err : &(struct error)ERROR_INIT) && ok &&
          outcome_make(&outcome, &only, 1, NAN, err);
-    if (ok && measure_note(&measure, text, sizeof text)[0] != '\0')
+    if (ok && sentence_of_resume(&measure, text, sizeof text)[0] != '\0')
         print("%s\n", text);
     if (ok && sentence_of_shares(&outcome, text, sizeof text)[0] != '\0')
         print("%s%s\n", text, outcome.warm_up ? " (a single epoch, which is warm-up)" : "");

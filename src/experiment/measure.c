@@ -125,7 +125,7 @@ void measure_read_devices(struct measure *measure, const json_t *run)
         measure->step_bytes = bytes;
     measure->gradient_bytes = sizeof(float) * member_positive(run, "params");
     read_type(measure, json_object_get(run, "types"));
-    measure->counts_from = member_positive(run, "measured_from");
+    measure->measured_from = member_positive(run, "measured_from");
 }
 
 void measure_free(struct measure *measure)
@@ -138,7 +138,7 @@ void measure_free(struct measure *measure)
 static int find_start(const struct measure *measure)
 {
     int i = 0;
-    while (i < measure->count && measure->epochs[i].epoch < measure->counts_from)
+    while (i < measure->count && measure->epochs[i].epoch < measure->measured_from)
         i++;
     return i;
 }
@@ -168,17 +168,6 @@ bool measure_is_warm_up(const struct measure *measure)
 {
     int first, start = find_start(measure);
     return measure->count > start && count_whole(measure, start, &first) < 2;
-}
-
-const char *measure_note(const struct measure *measure, char *buffer, size_t size)
-{
-    buffer[0] = '\0';
-    if (measure->counts_from > 1)
-        snprintf(
-            buffer, size,
-            "resumed with other devices or otherwise: epochs before %.0f do not count as speed",
-            measure->counts_from);
-    return buffer;
 }
 
 struct measured_time measure_time(const struct measure *measure)
@@ -237,7 +226,9 @@ struct measured_energy measure_energy(const struct measure *measure)
 double measure_energy_to(const struct measure *measure, double test_acc)
 {
     double joules = 0;
-    for (int i = 0; measure->counts_from <= 1 && i < measure->count; i++) {
+    if (measure->measured_from > 0)
+        return NAN;
+    for (int i = 0; i < measure->count; i++) {
         joules += measure->epochs[i].energy_j;
         if (measure->epochs[i].test_acc >= test_acc)
             return joules > 0 ? joules : NAN;
@@ -253,7 +244,9 @@ double measure_test_acc(const struct measure *measure)
 double measure_seconds_to(const struct measure *measure, double test_acc)
 {
     double seconds = 0;
-    for (int i = 0; measure->counts_from <= 1 && i < measure->count; i++) {
+    if (measure->measured_from > 0)
+        return NAN;
+    for (int i = 0; i < measure->count; i++) {
         seconds += measure->epochs[i].seconds;
         if (measure->epochs[i].test_acc >= test_acc)
             return seconds;

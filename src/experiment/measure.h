@@ -32,10 +32,10 @@ struct measured_time {
 struct measure {
     struct measured_epoch *epochs; /* owned */
     int count, capacity;
-    double counts_from;    /* the first epoch on the devices that the run has now; 0: all are */
-    bool validated;        /* on rows that are kept for it, not on the test rows */
-    double memory;         /* bytes, of the device that needs most; 0: not known, nor is the next */
-    double step_bytes;     /* that its devices tell each other in a step */
+    double measured_from; /* the first epoch that counts as speed, see struct run_keep; 0: all do */
+    bool validated;       /* on rows that are kept for it, not on the test rows */
+    double memory;        /* bytes, of the device that needs most; 0: not known, nor is the next */
+    double step_bytes;    /* that its devices tell each other in a step */
     double gradient_bytes; /* of the network; 0: not known */
     char type[8]; /* "f32" ..., what all its devices compute in; empty: not known, or several */
 };
@@ -56,10 +56,6 @@ void measure_free(struct measure *measure);
 bool measure_counts(const struct measure *measure, int index);
 /* There is a single epoch, which counts although it is warm-up. */
 bool measure_is_warm_up(const struct measure *measure);
-
-/* What to know beside such speeds: "epochs before 4 were trained on other devices or ...", "" where
- * there is nothing to say. Into `buffer` of `size` bytes, which is returned. */
-const char *measure_note(const struct measure *measure, char *buffer, size_t size);
 
 struct measured_time measure_time(const struct measure *measure);
 

@@ -121,7 +121,6 @@ bool outcome_make(struct outcome *outcome, const struct measure *const *runs, in
     outcome->energy_j = outcome->samples_per_j = outcome->target_j = outcome->s_per_epoch;
     outcome->speed_up = outcome->efficiency = outcome->accuracy_change = NAN;
     outcome->input_share = NAN;
-    outcome->validated = false;
     double *scratch = calloc(room, sizeof *scratch);
     if (!scratch)
         return error_memory(err, "epochs");
@@ -131,6 +130,7 @@ bool outcome_make(struct outcome *outcome, const struct measure *const *runs, in
     outcome->samples_per_j = spread_epochs(runs, count, EPOCH_SAMPLES_PER_J, scratch);
     for (int i = 0; i < count; i++) {
         outcome->validated |= runs[i]->validated;
+        outcome->target_runs += runs[i]->count > 0 && !(runs[i]->measured_from > 0);
         scratch[i] = measure_test_acc(runs[i]);
     }
     outcome->test_acc = spread_of(scratch, (size_t)count);

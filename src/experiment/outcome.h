@@ -18,7 +18,8 @@ struct outcome {
     /* Epochs that count, of all runs; test accuracies of the runs. */
     struct spread s_per_epoch, samples_per_s, test_acc;
     struct spread
-        target_s; /* seconds of training until the target accuracy, of those that got it */
+        target_s;    /* seconds of training until the target accuracy, of those that got it */
+    int target_runs; /* of which it could be known: not of those that were resumed elsewhere */
     struct spread energy_j, samples_per_j; /* of the same epochs as the speeds */
     struct spread target_j;                /* joules of training until the target accuracy */
     bool validated;                        /* test_acc is accuracy on validation rows */

@@ -320,3 +320,15 @@ const char *sentence_of_study(const struct study_table *table, char *buffer, siz
         describe_devices(table, buffer, size);
     return buffer;
 }
+
+const char *sentence_of_resume(const struct measure *measure, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    if (measure->measured_from > 0)
+        snprintf(
+            buffer, size,
+            "Epochs before %.0f do not count as speed: the run was resumed on other devices or "
+            "with settings that change how long a step takes",
+            measure->measured_from);
+    return buffer;
+}

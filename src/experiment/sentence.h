@@ -25,3 +25,6 @@ enum { SENTENCE_SIZE = 2000 }; /* bytes that the longest is sure to fit into */
 /* Of a study: of the most devices, with all strategies where it has several, or which values are
  * the fastest and which the most accurate. */
 const char *sentence_of_study(const struct study_table *table, char *buffer, size_t size);
+
+/* Which epochs of a run do not count as speed, as it was resumed elsewhere; "" where all do. */
+const char *sentence_of_resume(const struct measure *measure, char *buffer, size_t size);

@@ -18,21 +18,36 @@ static const char *const apart[] = {
     "save",  "save-best", "log",      "tensorboard",   "recipe",   "notify",
 };
 
-/* What a step's time depends on, of the settings that a run may be resumed with. */
-static const char *const timing[] = {
-    "devices",  "hosts",   "cpu-threads", "strategy", "micro-batches", "replicas",
-    "stages",   "split",   "sync",        "sync-bn",  "dtype",         "optimizer",
-    "momentum", "augment", "clip-norm",   "ema",      "deterministic", "profile",
+/* Settings that do not change how long a step takes. All others do, new ones too. */
+static const char *const timeless[] = {
+    "data-dir",   "launcher",
+    "host-limit", "restarts",
+    "lr",         "lr-schedule",
+    "warmup",     "weight-decay",
+    "beta1",      "beta2",
+    "eps",        "no-decay",
+    "epochs",     "label-smoothing",
+    "recipe",     "test-rows",
+    "patience",   "stop-at-acc",
+    "init",       "max-steps",
+    "save",       "checkpoint-every",
+    "save-best",  "log",
+    "notify",     "tensorboard",
 };
+
+static bool is_among(const char *key, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
 
 static bool is_apart(const struct spec *spec, const char *key)
 {
     if (strcmp(key, "cpu-threads") == 0)
         return spec->thread_count == 0;
-    for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++)
-        if (strcmp(apart[i], key) == 0)
-            return true;
-    return false;
+    return is_among(key, apart, sizeof apart / sizeof apart[0]);
 }
 
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv; with the NUL, which sets texts apart. */
@@ -60,13 +75,22 @@ unsigned long spec_likeness(const struct spec *spec)
     return hash != 0 ? hash : 1;
 }
 
+/* Up to the GPUs that are free now: "free:2=cuda:1,cuda:3". */
+static bool is_same(const char *a, const char *b, bool devices)
+{
+    const size_t length = devices ? strcspn(a, "=") : strlen(a);
+    return strncmp(a, b, length) == 0 && (b[length] == '\0' || (devices && b[length] == '='));
+}
+
 bool spec_is_as_fast(const struct spec *spec, const struct spec *other)
 {
     bool same = true;
-    for (size_t i = 0; same && i < sizeof timing / sizeof timing[0]; i++) {
-        const struct spec_field *field = spec_find_field(timing[i]);
+    for (size_t i = 0; same && i < spec_field_count; i++) {
+        const struct spec_field *field = &spec_fields[i];
+        if (is_among(field->key, timeless, sizeof timeless / sizeof timeless[0]))
+            continue;
         char *a = spec_field_text(spec, field), *b = spec_field_text(other, field);
-        same = a && b && strcmp(a, b) == 0;
+        same = a && b && is_same(a, b, field->kind == FIELD_DEVICES);
         free(a);
         free(b);
     }

@@ -11,7 +11,7 @@
 unsigned long spec_likeness(const struct spec *spec);
 
 /*
- * Do the steps of both take as long, by their devices, threads, strategy, data type and whatever
- * else a run that is resumed may change? False as well when memory ran out.
+ * Does a step take as long with either? Both are of one run, before and after it was resumed. Free
+ * GPUs, whichever they are, are taken to be alike. False as well when memory ran out.
  */
 bool spec_is_as_fast(const struct spec *spec, const struct spec *other);

@@ -80,11 +80,11 @@ static void add_row(struct table *out, const struct study_table *table, const st
     if (!isfinite(study->target_acc))
         return;
     if (row->outcome.target_s.count == 0)
-        snprintf(wide, sizeof wide, row->done > 0 ? "never" : "-");
+        snprintf(wide, sizeof wide, row->outcome.target_runs > 0 ? "never" : "-");
     else
         snprintf(wide, sizeof wide, "%s (%d/%d)",
                  figure_seconds(&text, row->outcome.target_s.median), row->outcome.target_s.count,
-                 row->done);
+                 row->outcome.target_runs);
     table_cell(out, wide);
 }
 

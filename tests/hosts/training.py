@@ -93,7 +93,14 @@ class Resuming(hosts_case.Case):
             # Other devices may have other threads, whose sums round differently.
             self.good("train", "--resume", "2", "--epochs", epochs, "--cpu-threads", "1", *options)
             self.assertEqual(len(self.losses("2")), int(epochs))
+            self.assertEqual(self.good_json("show", "2")["measured_from"], int(epochs))
         self.assertEqual(hosts_case.digest(path), whole)
+        # Of three epochs, all since then on the same devices, the first is warm-up.
+        self.good("train", "--resume", "2", "--epochs", "6", "--cpu-threads", "1")
+        run = self.good_json("show", "2")
+        seconds = [epoch["seconds"] for epoch in run["epochs"]]
+        self.assertEqual(run["measured_from"], 4)
+        self.assertAlmostEqual(run["s_per_epoch"], (seconds[4] + seconds[5]) / 2, 9)
 
 
 class Options(hosts_case.Case):

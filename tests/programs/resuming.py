@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs that are resumed: what of them is taken over, shown and kept."""
 
+import glob
 import json
 import math
 import os
@@ -56,29 +57,55 @@ class Resume(cli.Case):
             spent = device["compute_s"] + device["sync_s"] + device["wait_s"]
             self.assertLess(spent, epoch["seconds"] - 1e-6)
 
-    def check_speed(self, counted):
-        """The run's speed is that of these epochs, whoever tells it."""
+    def check_speed(self, known, measured, first=3):
+        """The run's speed is that of these epochs without the first, whoever tells it. Of those
+        that are known from a checkpoint there is a mean."""
         for place in "an engine", "the store":
             run = self.good_json("show", "1")
-            seconds = [epoch["seconds"] for epoch in run["epochs"] if epoch["epoch"] in counted]
-            self.assertAlmostEqual(run["s_per_epoch"], statistics.median(seconds), 9, place)
-            self.assertEqual(run["measured_from"], 3, place)
-            self.assertIn("epochs before 3 do not count as speed", self.good("show", "1"), place)
+            seconds = {epoch["epoch"]: epoch["seconds"] for epoch in run["epochs"]}
+            mean = [statistics.mean(seconds[epoch] for epoch in known)] * len(known) if known else []
+            counted = (mean + [seconds[epoch] for epoch in measured])[1:]
+            self.assertAlmostEqual(run["s_per_epoch"], statistics.median(counted), 9, place)
+            self.assertEqual(run["measured_from"], first, place)
+            self.assertIn(f"Epochs before {first} do not count as speed", self.good("show", "1"))
             self.good("engine", "stop")
 
     def test_the_speed_is_that_of_the_devices(self):
         self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "2")
         self.assertNotIn("measured_from", self.good_json("show", "1"))
         self.resume("1", "--devices", "cpu:0-1", "--epochs", "5")
-        self.check_speed([4, 5])
-        # The same devices again: of the epochs before, their mean no longer tells which were whose.
+        self.check_speed([], [3, 4, 5])
         self.resume("1", "--epochs", "8")
-        self.check_speed([7, 8])
+        self.check_speed([3, 4, 5], [6, 7, 8])
+        # Within an epoch, and once more.
+        self.resume("1", "--epochs", "10", "--max-steps", "84")
+        self.resume("1", "--max-steps", "86")
+        self.resume("1", "--max-steps", "0")
+        self.check_speed([3, 4, 5, 6, 7, 8], [9, 10])
 
     def test_an_epoch_on_several_devices_does_not_count(self):
         self.good("train", *DATA, "--epochs", "2", "--max-steps", "14")
         self.resume("1", "--devices", "cpu:0-1", "--max-steps", "0", "--epochs", "5")
-        self.check_speed([4, 5])
+        self.check_speed([], [3, 4, 5])
+
+    def test_what_changes_the_time_of_a_step(self):
+        self.good("train", *DATA, "--epochs", "1", "--cpu-threads", "2")
+        self.resume("1", "--epochs", "2", "--lr", "0.01", "--weight-decay", "0.1")
+        self.assertNotIn("measured_from", self.good_json("show", "1"))
+        for epochs, option, value in ((3, "--optimizer", "adam"), (4, "--cpu-threads", "1"),
+                                      (5, "--clip-norm", "1"), (6, "--devices", "cpu:0-2")):
+            self.resume("1", "--epochs", str(epochs), option, value)
+            self.assertEqual(self.good_json("show", "1")["measured_from"], epochs, option)
+
+    def test_an_older_checkpoint_counts_from_there(self):
+        self.good("train", *DATA, "--epochs", "2")
+        self.resume("1", "--epochs", "3", "--devices", "cpu:0-1")
+        self.assertEqual(self.good_json("show", "1")["measured_from"], 3)
+        newest = max(glob.glob(self.path("data/dpartui/checkpoints/1/step-*.safetensors")))
+        with open(newest, "r+b") as file:
+            file.truncate(100)
+        self.resume("1", "--epochs", "4")
+        self.check_speed([], [3, 4])
 
     def test_a_profiled_run_stays_one(self):
         self.good("train", *DATA, "--epochs", "2", "--profile")
@@ -119,19 +146,26 @@ class Resume(cli.Case):
     def test_a_run_that_is_done_needs_more_to_train(self):
         self.good("train", *DATA, "--epochs", "2")
         self.good("train", *DATA, "--epochs", "2", "--max-steps", "7")
-        before = [self.good_json("show", run) for run in ("1", "2")]
-        for more in ([], ["--devices", "cpu:0-1"], ["--epochs", "2", "--strategy", "pipeline"]):
-            self.assertIn("run 1 is done, it has trained 2 epochs: resume it with more",
-                          self.bad(2, "train", "--resume", "1", *more))
-            self.assertIn("run 2 is done, its max-steps were 7: resume it with more of them",
-                          self.bad(2, "train", "--resume", "2", *more))
-        self.assertEqual([self.good_json("show", run) for run in ("1", "2")], before)
-        # Its weights may be wanted after all.
+        self.good("train", *DATA, "--epochs", "9", "--stop-at-acc", "0.1")
+        said = {"1": "run 1 is done, it has trained 2 epochs: resume it with more",
+                "2": "run 2 is done, after step 7: resume it with a larger max-steps",
+                "3": "run 3 is done, it ended early (test accuracy "}
+        before = [self.good_json("show", run) for run in said]
+        for more in ([], ["--devices", "cpu:0-1"], ["--optimizer", "adam"],
+                     ["--save-best", self.path("b.npz")]):
+            for run, words in said.items():
+                self.assertIn(words, self.bad(2, "train", "--resume", run, *more))
+        self.assertEqual([self.good_json("show", run) for run in said], before)
+        # Its weights may be wanted after all, and its speed is as before.
         self.resume("1", "--save", self.path("w.npz"))
         self.assertTrue(os.path.exists(self.path("w.npz")))
-        self.assertEqual(self.epochs("1"), [1, 2])
+        after = self.good_json("show", "1")
+        self.assertEqual((after["s_per_epoch"], after["samples_per_s"]),
+                         (before[0]["s_per_epoch"], before[0]["samples_per_s"]))
         self.resume("2", "--max-steps", "9")
         self.assertEqual(self.good_json("show", "2")["epochs"][-1]["steps"], 9)
+        self.resume("3", "--stop-at-acc", "0")
+        self.assertEqual(self.epochs("3"), list(range(1, 10)))
 
     def test_a_run_that_waited_begins(self):
         self.good("train", *DATA, "--epochs", "1000000", "--detach")

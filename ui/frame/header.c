@@ -66,8 +66,8 @@ static void of(char *buffer, size_t size, const char *what, double part, double 
         snprintf(buffer, size, "%s %s", what, figure_whole(&a, part));
 }
 
-/* For which nobody wonders what takes so long. */
-static const double PATIENT_S = 2;
+/* A run that prepares for longer says for how long. */
+static const double TELLING_S = 2;
 
 /*
  * What the run does now, at least as wide as its last step is: what follows it stays where it is,
@@ -80,7 +80,7 @@ static void what_it_does(const struct state_live *live, char *buffer, size_t siz
     of(last, sizeof last, "step", live->steps_per_epoch, live->steps_per_epoch);
     if (live->to_read > 0)
         of(buffer, size, "picture", live->read, live->to_read);
-    else if (live->phase[0] == 'p' && live->elapsed_s >= PATIENT_S)
+    else if (strcmp(live->phase, "prepare") == 0 && live->elapsed_s >= TELLING_S)
         snprintf(buffer, size, "%s %s", live->phase, figure_duration(&elapsed, live->elapsed_s));
     else if (live->phase[0] != '\0' && live->phase[0] != 't')
         snprintf(buffer, size, "%s", live->phase);

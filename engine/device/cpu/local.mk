@@ -14,9 +14,9 @@ noinst_LIBRARIES += libcpu.a
 libcpu_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 # A square root that need not set errno is one instruction, and so is that of a whole vector.
 libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -fno-math-errno
-# Of loops over vectors a debugger has little to show but lines, and to describe their variables takes
-# a third of the time to compile them.
-%D%/lanes/%.o %D%/simd/%.o %D%/strided/%.o %D%/winograd/%.o: CFLAGS := $(patsubst -g,-g1,$(CFLAGS))
+%D%/amx/libcpu_a-amx.o %D%/lanes/libcpu_a-plain.o %D%/lanes/libcpu_a-avx%.o %D%/simd/libcpu_a-avx%.o \
+%D%/strided/libcpu_a-avx%.o %D%/winograd/libcpu_a-avx%.o \
+%D%/winograd/libcpu_a-weights_avx%.o: CFLAGS := $(VECTOR_CFLAGS)
 libcpu_a_SOURCES = \
 	%D%/backend.c %D%/backend.h \
 	%D%/plan.c %D%/plan.h \

@@ -118,17 +118,30 @@ static bool check_settings(const struct spec *old, const struct spec *spec, long
                      number, steps, plural(steps));
 }
 
+/* Does it end at once, as it did, for its accuracy? */
+static bool ends_early(const struct record *record, const struct spec *spec,
+                       const struct checkpoint_place *place)
+{
+    const struct spec *old = &record->spec;
+    const bool by_steps = old->max_steps > 0 && old->max_steps <= place->steps;
+    return *record->reason && !by_steps && spec->patience == old->patience &&
+           spec->stop_at_acc == old->stop_at_acc;
+}
+
 /* A run that is done leaves nothing to train, but its weights may be wanted in another file. */
 static bool check_training_left(const struct record *record, const struct spec *spec,
                                 const struct checkpoint_place *place, struct error *err)
 {
-    const struct spec *old = &record->spec;
-    if (record->status != RUN_DONE || !is_same_text(spec->save, old->save) ||
-        !is_same_text(spec->save_best, old->save_best))
+    if (record->status != RUN_DONE || !is_same_text(spec->save, record->spec.save))
         return true;
+    if (ends_early(record, spec, place))
+        return error_set(err, ERROR_USAGE,
+                         "run %ld is done, it ended early (%s): resume it with another patience or "
+                         "stop-at-acc",
+                         record->number, record->reason);
     if (spec->max_steps > 0 && spec->max_steps <= place->steps)
         return error_set(err, ERROR_USAGE,
-                         "run %ld is done, its max-steps were %ld: resume it with more of them",
+                         "run %ld is done, after step %ld: resume it with a larger max-steps",
                          record->number, place->steps);
     return spec->epochs > place->epochs ||
            error_set(err, ERROR_USAGE,
@@ -165,9 +178,9 @@ static bool check_resumable(const struct queue *queue, const struct record *reco
                          check_training_left(record, spec, place, err));
 }
 
-/* The first epoch that is trained as a whole with the present settings. */
-static long measured_from(const struct record *record, const struct spec *spec,
-                          const struct checkpoint_place *place)
+/* What measured_from becomes where a run resumes; no place: at its beginning. */
+static long count_from(const struct record *record, const struct spec *spec,
+                       const struct checkpoint_place *place)
 {
     if (!place || place->steps == 0)
         return 0;
@@ -183,12 +196,8 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
 {
     struct spec old = record->spec;
     long steps = place ? place->steps : -1;
-    const long measured_before = record->measured_from;
-    record->measured_from = measured_from(record, spec, place);
-    if (!record_rewind(record, place)) {
-        record->measured_from = measured_before;
+    if (!record_rewind(record, place, count_from(record, spec, place)))
         return error_memory(err, "run");
-    }
     record->spec = *spec;
     record->likeness = spec_likeness(spec);
     record->epochs = spec->epochs;
@@ -273,7 +282,8 @@ bool queue_restart(struct queue *queue, struct record *record, const struct erro
     *steps = place.steps;
     pthread_mutex_lock(&queue->lock);
     const uint64_t next = record->events.next;
-    bool ok = record_rewind(record, place.steps >= 0 ? &place : NULL);
+    const struct checkpoint_place *from = place.steps >= 0 ? &place : NULL;
+    bool ok = record_rewind(record, from, count_from(record, &record->spec, from));
     if (ok) {
         record->events.next = next; /* whoever follows it has had those before */
         record->status = RUN_RUNNING;

@@ -108,6 +108,7 @@ static bool train(struct queue *queue, struct record *record, struct run_keep ke
             return false;
         keep.resumes = keep.resume_steps >= 0;
         keep.resume_steps = keep.resumes ? keep.resume_steps : 0;
+        keep.measured_from = record->measured_from;
         *err = (struct error)ERROR_INIT;
     }
 }

@@ -70,7 +70,7 @@ json_t *record_json(const struct record *record)
         spec->thread_count == 0 ? spec->cpu_threads : 0, "train_rows", unless_all(spec->train_rows),
         "test_rows", unless_all(spec->test_rows), "energy_j", json_if_finite(record->energy_j),
         "samples_per_j", json_if_finite(record->samples_per_j), "measured_from",
-        record->measured_from > 1 ? json_integer(record->measured_from) : NULL);
+        record->measured_from > 0 ? json_integer(record->measured_from) : NULL);
 }
 
 /*

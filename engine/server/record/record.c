@@ -153,8 +153,11 @@ static void take_end(struct record *record, const json_t *event)
     const char *status = json_string_value(json_object_get(event, "status"));
     const char *reason = json_string_value(json_object_get(event, "reason"));
     take_number(&record->test_acc, event, "test_acc");
-    take_number(&record->s_per_epoch, event, "s_per_epoch");
-    take_number(&record->samples_per_s, event, "samples_per_s");
+    /* Else it is that of the last epoch, or, resumed without another one, less exact. */
+    if (isnan(record->s_per_epoch)) {
+        take_number(&record->s_per_epoch, event, "s_per_epoch");
+        take_number(&record->samples_per_s, event, "samples_per_s");
+    }
     snprintf(record->error, sizeof record->error, "%s", error ? error : "");
     snprintf(record->reason, sizeof record->reason, "%s", reason ? reason : "");
     if (status)
@@ -266,7 +269,7 @@ static void take_place(struct record *record, const struct checkpoint_place *pla
     record->lr = place->lr;
 }
 
-bool record_rewind(struct record *record, const struct checkpoint_place *place)
+bool record_rewind(struct record *record, const struct checkpoint_place *place, long measured_from)
 {
     size_t index;
     const json_t *event;
@@ -278,6 +281,7 @@ bool record_rewind(struct record *record, const struct checkpoint_place *place)
         event_buffer_free(&record->events);
         record->events = buffer;
         reset_for_rerun(record, steps);
+        record->measured_from = measured_from;
     }
     json_array_foreach(ok ? events : NULL, index, event)
     {

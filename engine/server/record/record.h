@@ -85,7 +85,7 @@ bool record_read_events(struct event_buffer *buffer, const json_t *events);
  * it wait again. NULL: it had none; all is deleted, the "run" event, too. False: memory ran out,
  * and nothing has changed.
  */
-bool record_rewind(struct record *record, const struct checkpoint_place *place);
+bool record_rewind(struct record *record, const struct checkpoint_place *place, long measured_from);
 
 /* "queued", "running", "paused", "done", "stopped", "cancelled", "failed" or "interrupted". */
 const char *record_status_name(const struct record *record);

@@ -38,7 +38,8 @@ struct checkpoint_place {
     } epoch;
     /* Of whole epochs. */
     double train_s, eval_s;
-    double val_loss, val_acc;   /* newest; NAN: none yet, or no validation rows */
+    double before_train_s, before_eval_s; /* of these, before what counts as speed */
+    double val_loss, val_acc;             /* newest; NAN: none yet, or no validation rows */
     double test_loss, test_acc; /* likewise; with validation rows there is none before the end */
     bool evaluated;             /* they are of these very weights */
     double best_acc;            /* of all evaluations so far, see struct best; NAN: none */

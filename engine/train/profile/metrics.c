@@ -151,21 +151,27 @@ double metrics_score(const struct epoch_metrics *epoch)
     return isfinite(epoch->val_acc) ? epoch->val_acc : epoch->test_acc;
 }
 
-bool metrics_resume(struct metrics *metrics, long steps, long rows, long epochs, double train_s,
-                    double eval_s, bool elsewhere, struct error *err)
+void metrics_count_from_here(struct metrics *metrics)
 {
-    metrics->steps = steps;
-    metrics->rows = rows;
-    metrics->train_s = train_s;
-    metrics->eval_s = eval_s;
-    metrics->evaluations = epochs;
-    metrics->epoch.seconds = epochs > 0 ? train_s / (double)epochs : 0;
-    if (elsewhere) {
-        metrics->elsewhere.steps = steps;
-        metrics->elsewhere.rows = rows;
-        metrics->elsewhere.train_s = train_s;
-        return true;
-    }
+    metrics->before = (struct metrics_sums){.epochs = metrics->evaluations,
+                                            .steps = metrics->steps,
+                                            .rows = metrics->rows,
+                                            .train_s = metrics->train_s,
+                                            .eval_s = metrics->eval_s};
+    metrics->count = 0;
+}
+
+bool metrics_resume(struct metrics *metrics, const struct metrics_sums *all,
+                    const struct metrics_sums *before, struct error *err)
+{
+    const long epochs = all->epochs - before->epochs;
+    metrics->steps = all->steps;
+    metrics->rows = all->rows;
+    metrics->train_s = all->train_s;
+    metrics->eval_s = all->eval_s;
+    metrics->evaluations = all->epochs;
+    metrics->before = *before;
+    metrics->epoch.seconds = epochs > 0 ? (all->train_s - before->train_s) / (double)epochs : 0;
     for (long i = 0; i < epochs; i++)
         if (!metrics_count_epoch(metrics, err))
             return false;
@@ -175,9 +181,16 @@ bool metrics_resume(struct metrics *metrics, long steps, long rows, long epochs,
 double metrics_step_s(const struct metrics *metrics)
 {
     const double all_s = metrics->train_s + metrics->epoch.spent_s;
-    const long steps = metrics->steps - metrics->elsewhere.steps;
-    return steps > 0 ? (all_s - metrics->elsewhere.train_s) / (double)steps
+    const long steps = metrics->steps - metrics->before.steps;
+    return steps > 0 ? (all_s - metrics->before.train_s) / (double)steps
                      : metrics_ratio(all_s, (double)metrics->steps);
+}
+
+double metrics_evaluation_s(const struct metrics *metrics)
+{
+    const long evaluations = metrics->evaluations - metrics->before.epochs;
+    return evaluations > 0 ? (metrics->eval_s - metrics->before.eval_s) / (double)evaluations
+                           : metrics_ratio(metrics->eval_s, (double)metrics->evaluations);
 }
 
 double metrics_ratio(double numerator, double denominator)
@@ -187,11 +200,12 @@ double metrics_ratio(double numerator, double denominator)
 
 struct run_speed metrics_speed(const struct metrics *metrics, double rows)
 {
+    const long done = metrics->rows - metrics->before.rows;
     int skip = metrics->count > 1, count = metrics->count - skip;
     if (count < 1)
-        return (struct run_speed){NAN,
-                                  metrics_ratio((double)(metrics->rows - metrics->elsewhere.rows),
-                                                metrics->train_s - metrics->elsewhere.train_s)};
+        return (struct run_speed){
+            NAN, done > 0 ? metrics_ratio((double)done, metrics->train_s - metrics->before.train_s)
+                          : NAN};
     /* The two in the middle, which may be the same one. */
     double less = metrics->seconds[skip + (count - 1) / 2];
     double more = metrics->seconds[skip + count / 2];

@@ -41,6 +41,12 @@ struct epoch_metrics {
     struct device_metrics devices[SPEC_MAX_DEVICES];
 };
 
+/* Of a run so far. */
+struct metrics_sums {
+    long epochs, steps, rows;
+    double train_s, eval_s;
+};
+
 struct metrics {
     double begin; /* of the run, on clock_seconds */
     long steps, rows;
@@ -50,13 +56,9 @@ struct metrics {
     struct noise_estimate noise;                   /* of the gradients, smoothed */
     struct rate rate;
     struct epoch_metrics epoch; /* the running or last one */
-    /* Of these on other devices or otherwise, before a resume: they do not count as speed. */
-    struct {
-        long steps, rows;
-        double train_s;
-    } elsewhere;
-    int count, capacity; /* whole epochs */
-    double *seconds;     /* of the first, then of the others in ascending order */
+    struct metrics_sums before; /* of these, see metrics_count_from_here */
+    int count, capacity;        /* whole epochs */
+    double *seconds;            /* of the first, then of the others in ascending order */
 };
 
 void metrics_begin(struct metrics *metrics);
@@ -84,14 +86,23 @@ void metrics_evaluated(struct metrics *metrics, bool validation, double loss, do
 double metrics_score(const struct epoch_metrics *epoch);
 
 /*
- * Continue after these steps, rows and whole epochs, which took train_s and eval_s in all; of
- * each of those epochs only the mean time is known, and with `elsewhere` not even that counts.
+ * From here on, where an epoch begins, speed is that of what follows: before, the run had other
+ * devices, or settings by which a step takes another time.
  */
-bool metrics_resume(struct metrics *metrics, long steps, long rows, long epochs, double train_s,
-                    double eval_s, bool elsewhere, struct error *err);
+void metrics_count_from_here(struct metrics *metrics);
 
-/* The mean time of a step so far; NAN before the first one. */
+/*
+ * Continue after `all`: whole epochs, evaluated, but the steps and rows also of one that is not
+ * whole. Of the epochs only the mean time is known; those in `before`, if any, do not count as
+ * speed.
+ */
+bool metrics_resume(struct metrics *metrics, const struct metrics_sums *all,
+                    const struct metrics_sums *before, struct error *err);
+
+/* Mean times of what counts as speed, of a step and of an evaluation; until there is some, of all;
+ * NAN before the first one. */
 double metrics_step_s(const struct metrics *metrics);
+double metrics_evaluation_s(const struct metrics *metrics);
 
 /* NAN where there is nothing to divide by. */
 double metrics_ratio(double numerator, double denominator);

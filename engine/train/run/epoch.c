@@ -59,6 +59,8 @@ bool run_epoch(struct run *run, long epoch, struct error *err)
     metrics_begin_epoch(&run->metrics, epoch);
     const struct run_sink *sink = run->report.sink;
     const double before_s = checkpoints_resume_epoch(run);
+    if (epoch == run->checkpoints.keep.measured_from && !run->metrics.epoch.interrupted)
+        metrics_count_from_here(&run->metrics);
     if (sink->energy_begin)
         sink->energy_begin(sink->context);
     double start = clock_seconds() - before_s;

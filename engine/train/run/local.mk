@@ -11,6 +11,7 @@ libtrain_a_SOURCES += \
 	%D%/profiler.c %D%/profiler.h \
 	%D%/progress.c %D%/progress.h \
 	%D%/report.c %D%/report.h \
+	%D%/resume.c \
 	%D%/run.c %D%/run.h \
 	%D%/steps.c %D%/steps.h \
 	%D%/state.h

@@ -57,8 +57,9 @@ static double time_left(const struct run *run)
     long last = last_step(run), steps = last - metrics->steps;
     long evaluations =
         (last + run->work.steps_per_epoch - 1) / run->work.steps_per_epoch - metrics->evaluations;
-    double evaluation_s = metrics->evaluations ? metrics->eval_s / (double)metrics->evaluations : 0;
-    return (double)steps * metrics_step_s(metrics) + (double)evaluations * evaluation_s;
+    const double evaluation_s = metrics_evaluation_s(metrics);
+    return (double)steps * metrics_step_s(metrics) +
+           (evaluation_s > 0 ? (double)evaluations * evaluation_s : 0);
 }
 
 /* Rows that have been evaluated: other hosts, which are not heard of meanwhile, are taken to be as

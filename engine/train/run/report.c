@@ -223,7 +223,7 @@ bool report_run(struct run *run, struct error *err)
         run->checkpoints.keep.resumes ? json_integer(run->checkpoints.resumed.place.steps)
                                       : json_null(),
         "choice", choice ? json_any_text(choice) : NULL, "measured_from",
-        measured_from > 1 ? json_integer(measured_from) : NULL);
+        measured_from > 0 ? json_integer(measured_from) : NULL);
     /* The settings as well, except those that the event already has. */
     json_t *settings = event ? spec_to_json(&run->spec) : NULL;
     bool ok = settings && json_object_update_missing(event, settings) == 0 &&

@@ -64,8 +64,9 @@ struct run_sink {
 struct run_keep {
     const char *checkpoints; /* a folder for this run alone; NULL: none are written */
     bool resumes;
-    long measured_from; /* the first epoch whose time counts: those before were on other devices or
-                           otherwise; 0: all */
+    /* The first epoch that counts as speed: before it the run had other devices, or settings by
+     * which a step takes another time. 0: all count; else above 1. */
+    long measured_from;
     const char *warnings[2]; /* what its owner has to know about where they are kept; or NULL */
     const char *choice;      /* why these devices, where the free ones were asked for; or NULL */
     long resume_steps; /* of the checkpoint that its owner expects it to resume from; 0: whichever

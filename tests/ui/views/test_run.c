@@ -67,6 +67,23 @@ START_TEST(details_follow_the_run)
 }
 END_TEST
 
+START_TEST(epochs_before_a_resume_elsewhere_do_not_count)
+{
+    replay_keys(&replay, "/run=13<Enter><Enter>");
+    json_t *shown = json_deep_copy(json_object_get(replay.shows, "13"));
+    const json_int_t epochs = (json_int_t)json_array_size(json_object_get(shown, "epochs"));
+    ck_assert_int_gt(epochs, 1);
+    json_object_set_new(shown, "measured_from", json_integer(2));
+    ui_answer(&replay.ui, REQUEST_SHOW, shown, NULL);
+    expect_on_screen("Where the time went after epoch 2", true);
+    expect_on_screen("Epochs before 2 do not count as speed: the run was resumed", true);
+    json_object_set_new(shown, "measured_from", json_integer(epochs + 1));
+    ui_answer(&replay.ui, REQUEST_SHOW, shown, NULL);
+    expect_on_screen("- no epoch has ended since", true);
+    json_decref(shown);
+}
+END_TEST
+
 /* The first epoch is warm-up here as on the compare page, which has its shares from the outcome. */
 START_TEST(time_is_that_of_a_comparison)
 {
@@ -221,6 +238,7 @@ int main(void)
     TCase *tests = runs_case("ui run");
     tcase_add_test(tests, details_show_checkpoints_and_shares);
     tcase_add_test(tests, details_follow_the_run);
+    tcase_add_test(tests, epochs_before_a_resume_elsewhere_do_not_count);
     tcase_add_test(tests, time_is_that_of_a_comparison);
     tcase_add_test(tests, rates_of_epochs_are_never_cut);
     tcase_add_test(tests, details_have_the_noise_scale);

@@ -79,7 +79,7 @@ static void draw_row(const struct grid *grid, int line, struct surface *surface,
         [TEST_ACC] = figure_accuracy(&accuracy, outcome->test_acc.mean),
         [ACC_RANGE] =
             spread_range(&outcome->test_acc, figure_accuracy, acc_range, sizeof acc_range),
-        [TARGET] = outcome->target_s.count == 0 && row->done > 0
+        [TARGET] = outcome->target_s.count == 0 && outcome->target_runs > 0
                        ? "never"
                        : figure_seconds(&target, outcome->target_s.median),
     };

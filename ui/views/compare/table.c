@@ -54,7 +54,7 @@ static const char *change_text(struct figure *figure, const struct series *serie
 
 static const char *target_text(struct figure *figure, const struct outcome *outcome)
 {
-    return outcome->target_s.count == 0 && outcome->test_acc.count > 0
+    return outcome->target_s.count == 0 && outcome->target_runs > 0
                ? "never"
                : figure_seconds(figure, outcome->target_s.median);
 }

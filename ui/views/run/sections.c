@@ -7,6 +7,7 @@
 
 #include "base/figure.h"
 #include "events/changes.h"
+#include "experiment/sentence.h"
 #include "ui/draw/list.h"
 #include "ui/draw/page.h"
 
@@ -61,13 +62,18 @@ void section_time(struct page *page, const struct ui *ui, const struct state_run
         {"evaluating", time.eval_s, 0},
     };
     enum { PARTS = sizeof parts / sizeof parts[0] };
-    char note[120];
-    page_title(page, "Where the time went%s",
-               measure->count == 0 || measure_is_warm_up(measure) ? "" : " after the first epoch");
-    if (measure_note(measure, note, sizeof note)[0] != '\0')
+    char note[200], after[40] = "";
+    if (measure->measured_from > 0)
+        snprintf(after, sizeof after, " after epoch %.0f", measure->measured_from);
+    else if (measure->count > 0 && !measure_is_warm_up(measure))
+        snprintf(after, sizeof after, " after the first epoch");
+    page_title(page, "Where the time went%s", after);
+    if (sentence_of_resume(measure, note, sizeof note)[0] != '\0')
         page_paragraph(page, STYLE_NORMAL, note);
     if (!(time.seconds > 0)) {
-        page_paragraph(page, STYLE_LABEL, "- no epoch has ended yet");
+        page_paragraph(page, STYLE_LABEL,
+                       measure->measured_from > 0 ? "- no epoch has ended since"
+                                                  : "- no epoch has ended yet");
         return;
     }
     for (int i = 0; i < PARTS; i++)

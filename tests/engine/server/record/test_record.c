@@ -125,7 +125,7 @@ START_TEST(a_thinned_run_resumes_where_its_checkpoint_is)
         .test_acc = accuracy(REACHED),
         .best_acc = accuracy(BEST),
     };
-    ck_assert(record_rewind(record, &place));
+    ck_assert(record_rewind(record, &place, 0));
     ck_assert_int_eq(record->epochs_done, REACHED);
     ck_assert_double_eq(record->test_acc, accuracy(REACHED));
     ck_assert_double_eq(record->best_test_acc, accuracy(BEST));
@@ -140,7 +140,7 @@ START_TEST(a_thinned_run_resumes_where_its_checkpoint_is)
     ck_assert_double_eq(record->s_per_epoch, 3);
     ck_assert_double_eq(record->samples_per_s, 500);
     ck_assert_double_eq(record->train_acc, 0.75);
-    ck_assert(record_rewind(record, NULL));
+    ck_assert(record_rewind(record, NULL, 0));
     ck_assert_int_eq(record->epochs_done, 0);
     ck_assert(isnan(record->best_test_acc));
     ck_assert_ptr_null(event_buffer_find(&record->events, 0, true));
@@ -183,7 +183,7 @@ START_TEST(a_live_change_of_the_rate_stays)
                         0.1);
     json_decref(object);
     /* From its beginning it is trained with that of the spec. */
-    ck_assert(record_rewind(record, NULL));
+    ck_assert(record_rewind(record, NULL, 0));
     ck_assert_double_eq(record->lr, 0.1);
     record_free(record);
 }
@@ -201,6 +201,25 @@ static void take_energy(struct record *record, int number, double joules, bool p
 }
 
 /* As of a speed: the first epoch counts only as long as it is the only whole one. */
+START_TEST(epochs_on_other_devices_are_no_mean)
+{
+    struct spec spec;
+    spec_init(&spec);
+    struct record *record = record_new(7, &spec);
+    spec_free(&spec);
+    record->measured_from = 3;
+    take_energy(record, 1, 90, false);
+    take_energy(record, 2, 20, false);
+    ck_assert(isnan(record->energy_j));
+    take_energy(record, 3, 60, false);
+    ck_assert_double_eq(record->energy_j, 60);
+    take_energy(record, 4, 40, false);
+    take_energy(record, 5, 30, false);
+    ck_assert_double_eq(record->energy_j, 35);
+    record_free(record);
+}
+END_TEST
+
 START_TEST(the_first_epoch_is_no_mean)
 {
     struct spec spec;
@@ -302,6 +321,7 @@ int main(void)
     tcase_add_test(tests, a_thinned_run_resumes_where_its_checkpoint_is);
     tcase_add_test(tests, a_live_change_of_the_rate_stays);
     tcase_add_test(tests, the_first_epoch_is_no_mean);
+    tcase_add_test(tests, epochs_on_other_devices_are_no_mean);
     tcase_add_test(tests, warnings_are_counted_over_restarts);
     tcase_add_test(tests, strange_warnings_are_taken_as_texts);
     suite_add_tcase(suite, tests);

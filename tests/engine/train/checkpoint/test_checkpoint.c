@@ -67,6 +67,8 @@ static struct checkpoint make(long steps, bool momentum)
                   .reduce_s = 0.04},
         .train_s = 12.3456789012345678,
         .eval_s = 0.1,
+        .before_train_s = 2.3,
+        .before_eval_s = 0.03,
         .val_loss = NAN,
         .val_acc = NAN,
         .test_loss = NAN,
@@ -127,6 +129,7 @@ START_TEST(every_bit_comes_back)
     const struct checkpoint_place *a = &read.place, *b = &written.place;
     ck_assert(a->epochs == b->epochs && a->steps == b->steps && a->rows == b->rows);
     ck_assert(a->lr == b->lr && a->train_s == b->train_s && a->eval_s == b->eval_s);
+    ck_assert(a->before_train_s == b->before_train_s && a->before_eval_s == b->before_eval_s);
     ck_assert(a->epoch.steps == b->epoch.steps && a->epoch.rows == b->epoch.rows);
     ck_assert(a->epoch.correct == b->epoch.correct && a->epoch.loss_sum == b->epoch.loss_sum);
     ck_assert(a->epoch.seconds == b->epoch.seconds && a->epoch.compute_s == b->epoch.compute_s);

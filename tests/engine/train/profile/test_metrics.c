@@ -40,12 +40,19 @@ START_TEST(the_median_is_without_the_first)
 }
 END_TEST
 
+static void resume(struct metrics *metrics, const struct metrics_sums *all,
+                   const struct metrics_sums *before)
+{
+    struct error err = ERROR_INIT;
+    metrics_begin(metrics);
+    ck_assert(metrics_resume(metrics, all, before, &err));
+}
+
 START_TEST(epochs_before_a_resume_count_by_their_mean)
 {
+    const struct metrics_sums all = {4, 40, 4 * ROWS, 12, 1}, none = {0};
     struct metrics metrics;
-    struct error err = ERROR_INIT;
-    metrics_begin(&metrics);
-    ck_assert(metrics_resume(&metrics, 40, 4 * ROWS, 4, 12, 1, false, &err));
+    resume(&metrics, &all, &none);
     expect(&metrics, 3, 20);
     end_epoch(&metrics, 1);
     end_epoch(&metrics, 2);
@@ -56,24 +63,56 @@ START_TEST(epochs_before_a_resume_count_by_their_mean)
 }
 END_TEST
 
+/* A step of ROWS / 10 rows, of the running epoch's `spent_s` seconds. */
+static void take_step(struct metrics *metrics, double spent_s)
+{
+    metrics->steps++;
+    metrics->rows += ROWS / 10;
+    metrics->epoch.spent_s = spent_s;
+}
+
+/* Resumed on other devices after 4 epochs of 10 steps, and 5 steps of the next that took 2 s. */
 START_TEST(epochs_on_other_devices_do_not_count)
 {
+    const struct metrics_sums all = {4, 45, 4 * ROWS + ROWS / 2, 12, 8},
+                              before = {4, 45, 4 * ROWS + ROWS / 2, 14, 8};
     struct metrics metrics;
-    struct error err = ERROR_INIT;
-    metrics_begin(&metrics);
-    ck_assert(metrics_resume(&metrics, 40, 4 * ROWS, 4, 12, 1, true, &err));
-    ck_assert_double_eq_tol(metrics_step_s(&metrics), 0.3, 1e-12);
-    ck_assert(isnan(metrics_speed(&metrics, ROWS).samples_per_s));
+    resume(&metrics, &all, &before);
     metrics_begin_epoch(&metrics, 5);
-    metrics.steps += 10;
-    metrics.rows += ROWS;
-    metrics.epoch.spent_s = 1;
+    metrics.epoch.spent_s = 2;
+    ck_assert_double_eq_tol(metrics_step_s(&metrics), 14.0 / 45, 1e-12);
+    ck_assert_double_eq_tol(metrics_evaluation_s(&metrics), 2, 1e-12);
+    ck_assert(isnan(metrics_speed(&metrics, ROWS).samples_per_s));
+    take_step(&metrics, 2.1);
     ck_assert_double_eq_tol(metrics_step_s(&metrics), 0.1, 1e-12);
-    metrics_end_epoch(&metrics, 1);
-    ck_assert_double_eq_tol(metrics_step_s(&metrics), 0.1, 1e-12);
-    ck_assert_double_eq_tol(metrics_speed(&metrics, ROWS).samples_per_s, ROWS, 1e-12);
-    ck_assert(metrics_count_epoch(&metrics, &err));
+    metrics_end_epoch(&metrics, 2.1);
+    ck_assert_double_eq_tol(metrics_speed(&metrics, ROWS).samples_per_s, ROWS, 1e-9);
+    metrics_evaluated(&metrics, false, 1, 0.5, 0.5);
+    ck_assert_double_eq_tol(metrics_evaluation_s(&metrics), 0.5, 1e-12);
+    metrics_begin_epoch(&metrics, 6);
+    metrics_count_from_here(&metrics);
+    take_step(&metrics, 0.3);
+    ck_assert_double_eq_tol(metrics_step_s(&metrics), 0.3, 1e-12);
+    end_epoch(&metrics, 1);
     expect(&metrics, 1, 60);
+    end_epoch(&metrics, 2);
+    expect(&metrics, 2, 30);
+    metrics_free(&metrics);
+}
+END_TEST
+
+/* And again on the same ones, within epoch 7: the sixth counts by its time. */
+START_TEST(those_since_then_count_by_their_mean)
+{
+    const struct metrics_sums all = {6, 65, 6 * ROWS + ROWS / 2, 16, 9},
+                              before = {5, 50, 5 * ROWS, 14.5, 8.5};
+    struct metrics metrics;
+    resume(&metrics, &all, &before);
+    expect(&metrics, 1.5, 40);
+    metrics_begin_epoch(&metrics, 7);
+    metrics.epoch.spent_s = 0.75;
+    ck_assert_double_eq_tol(metrics_step_s(&metrics), 2.25 / 15, 1e-12);
+    ck_assert_double_eq_tol(metrics_evaluation_s(&metrics), 0.5, 1e-12);
     end_epoch(&metrics, 2);
     expect(&metrics, 2, 30);
     metrics_free(&metrics);
@@ -87,6 +126,7 @@ int main(void)
     tcase_add_test(tc, the_median_is_without_the_first);
     tcase_add_test(tc, epochs_before_a_resume_count_by_their_mean);
     tcase_add_test(tc, epochs_on_other_devices_do_not_count);
+    tcase_add_test(tc, those_since_then_count_by_their_mean);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }

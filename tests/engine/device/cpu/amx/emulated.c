@@ -11,7 +11,6 @@
 typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
 /* What every processor has. */
 typedef float quad __attribute__((vector_size(4 * sizeof(float))));
-typedef uint32_t bf16_pairs __attribute__((vector_size(4 * sizeof(uint32_t))));
 
 static inline TARGET vector v_load(const float *p)
 {
@@ -90,23 +89,22 @@ static _Thread_local union tile {
 __attribute__((no_sanitize("address"), no_sanitize("undefined"))) static void
 tile_multiply(int sums, int a, int b)
 {
-    quad lines[32][4];
-    for (int k = 0; k < 32; k += 2)
-        for (int j = 0; j < 4; j++) {
-            bf16_pairs pairs;
-            memcpy(&pairs, registers[b].numbers[k / 2] + 8 * j, sizeof pairs);
-            lines[k][j] = (quad)(pairs << 16);
-            lines[k + 1][j] = (quad)(pairs & 0xffff0000u);
-        }
+    union {
+        float numbers[16];
+        quad quads[4];
+    } lines[32];
+    for (int k = 0; k < 32; k++)
+        for (int j = 0; j < 16; j++)
+            lines[k].numbers[j] = bf16_widen(registers[b].numbers[k / 2][2 * j + k % 2]);
     for (int i = 0; i < 16; i++) {
         quad *all = registers[sums].quads[i];
         quad s0 = all[0], s1 = all[1], s2 = all[2], s3 = all[3];
         for (int k = 0; k < 32; k++) {
             const float x = bf16_widen(registers[a].numbers[i][k]);
-            s0 += x * lines[k][0];
-            s1 += x * lines[k][1];
-            s2 += x * lines[k][2];
-            s3 += x * lines[k][3];
+            s0 += x * lines[k].quads[0];
+            s1 += x * lines[k].quads[1];
+            s2 += x * lines[k].quads[2];
+            s3 += x * lines[k].quads[3];
         }
         all[0] = s0, all[1] = s1, all[2] = s2, all[3] = s3;
     }
