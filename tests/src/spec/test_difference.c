@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "spec/difference.h"
+#include "spec/likeness.h"
+#include "spec/set.h"
 #include "tests/suites.h"
 
 /* The settings in which two runs differ. */
@@ -111,6 +113,44 @@ START_TEST(what_is_no_spec_is_an_error)
 }
 END_TEST
 
+/* Of a run that is resumed with other settings. */
+static const struct {
+    const char *key, *before, *after;
+    bool as_fast;
+} resumes[] = {
+    {"lr", "0.1", "0.2", true},
+    {"epochs", "3", "5", true},
+    {"save", "/a", "/b", true},
+    {"devices", "cpu:0-1", "cpu:0,cpu:1", true},
+    {"devices", "free:2=cuda:0,cuda:1", "free:2=cuda:1,cuda:3", true},
+    {"devices", "free:2=cuda:0,cuda:1", "free:2", true},
+    {"devices", "free:2", "free:2=cuda:0,cuda:1", true},
+    {"devices", "free:1=cuda:0", "free:2=cuda:0,cuda:1", false},
+    {"devices", "cpu:0-1", "cpu:0-2", false},
+    {"devices", "cpu:0-2", "cpu:0-1", false},
+    {"cpu-threads", "1", "2", false},
+    {"strategy", "data", "pipeline", false},
+    {"dtype", "f32", "bf16", false},
+    {"optimizer", "sgd", "adam", false},
+    {"profile", "false", "true", false},
+};
+
+START_TEST(some_change_the_time_of_a_step)
+{
+    struct error err = ERROR_INIT;
+    struct spec before, after;
+    spec_init(&before);
+    spec_init(&after);
+    ck_assert_msg(spec_set(&before, resumes[_i].key, resumes[_i].before, &err) &&
+                      spec_set(&after, resumes[_i].key, resumes[_i].after, &err),
+                  "%s", err.text);
+    ck_assert_msg(spec_is_as_fast(&after, &before) == resumes[_i].as_fast, "%s %s", resumes[_i].key,
+                  resumes[_i].after);
+    spec_free(&before);
+    spec_free(&after);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("difference");
@@ -120,6 +160,7 @@ int main(void)
     tcase_add_test(tests, live_changes_are_differences);
     tcase_add_test(tests, resuming_comes_after_live_changes);
     tcase_add_test(tests, what_is_no_spec_is_an_error);
+    tcase_add_loop_test(tests, some_change_the_time_of_a_step, 0, sizeof resumes / sizeof *resumes);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }
