@@ -59,6 +59,15 @@ static bool put_rows(const struct run_view *view, enum store_rows kind, int dept
     return run_rows_close(&rows, err) && ok;
 }
 
+/* How many epochs and changes there are is left to the lists of them. */
+static bool names_rows(const char *key)
+{
+    for (int i = 0; i < STORE_ROWS; i++)
+        if (strcmp(key, store_rows_name((enum store_rows)i)) == 0)
+            return true;
+    return false;
+}
+
 bool run_json_put(const struct run_view *view, int depth, struct stream *output, struct error *err)
 {
     struct text *text = &output->text;
@@ -68,6 +77,8 @@ bool run_json_put(const struct run_view *view, int depth, struct stream *output,
     text_puts(text, "{");
     json_object_foreach(view->head, key, value)
     {
+        if (names_rows(key))
+            continue;
         text_puts(text, comma);
         comma = ",";
         ok = ok && put_key(key, depth + 1, text, err) && put_value(value, depth + 1, text, err);

@@ -420,6 +420,18 @@ class Export(Case):
                        "device_figures", "submitted_at"):
             self.assertIn(member, runs[0])
 
+    def members_once(self, pairs):
+        names = [name for name, _ in pairs]
+        self.assertEqual(len(set(names)), len(names), names)
+        return dict(pairs)
+
+    def test_json_has_each_member_once(self):
+        self.train("--epochs", "2")
+        for place in "an engine", "the store":
+            for command in ("show", "export"):
+                json.loads(self.good(command, "1", "--json"), object_pairs_hook=self.members_once)
+            self.good("engine", "stop")
+
     def test_pictures(self):
         self.train("--epochs", "4", "--note", "a <b> & \"c\"")
         self.train("--epochs", "1")
