@@ -43,6 +43,7 @@ class Slurm(hosts_case.Case):
         with open(path, "w", encoding="ascii") as file:
             file.write(f"#!/bin/sh\nexec {words} >{self.path('out')} 2>{self.path('errors')}\n")
         run = max(self.stored() or [0]) + 1
+        self.end_jobs()  # else it may begin on another host, which has no such file
         done = subprocess.run(["sbatch", "--parsable", "-o", "/dev/null", "-N", "2", *script_options,
                                path],
                               env=self.env, capture_output=True, text=True, check=True)
