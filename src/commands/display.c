@@ -248,9 +248,6 @@ static void add_training(struct bar *bar, const json_t *run)
                 figure_fixed(&f[1], member_number(run, "train_acc"), 3));
 }
 
-/* A run that prepares for longer says for how long. */
-static const double TELLING_S = 2;
-
 static void describe_run(const struct display *display, struct bar *bar, const json_t *run)
 {
     struct figure text;
@@ -264,7 +261,7 @@ static void describe_run(const struct display *display, struct bar *bar, const j
         bar->share = reading ? read / all : NAN;
         if (reading)
             bar_add(bar, 1, "%.0f of %.0f picture%s read", read, all, plural(all));
-        if (member_number(run, "elapsed_s") >= TELLING_S)
+        if (isfinite(member_number(run, "elapsed_s")))
             bar_add(bar, 2, "%s", figure_duration(&text, member_number(run, "elapsed_s")));
         if (stopping)
             bar_add(bar, 0, "stopping");

@@ -153,7 +153,8 @@ static void take_end(struct record *record, const json_t *event)
     const char *status = json_string_value(json_object_get(event, "status"));
     const char *reason = json_string_value(json_object_get(event, "reason"));
     take_number(&record->test_acc, event, "test_acc");
-    /* Else it is that of the last epoch, or, resumed without another one, less exact. */
+    /* Where an epoch told it, the end has nothing newer; after a resume that trained no other epoch
+     * it knows less, a mean with the warm-up in it. */
     if (isnan(record->s_per_epoch)) {
         take_number(&record->s_per_epoch, event, "s_per_epoch");
         take_number(&record->samples_per_s, event, "samples_per_s");

@@ -82,8 +82,8 @@ bool record_read_events(struct event_buffer *buffer, const json_t *events);
 
 /*
  * Delete what an ended run did after its checkpoint, whose place says what it had reached, and have
- * it wait again. NULL: it had none; all is deleted, the "run" event, too. False: memory ran out,
- * and nothing has changed.
+ * it wait again, with its speed from epoch `measured_from` on. NULL: it had none; all is deleted,
+ * the "run" event, too. False: memory ran out, and nothing has changed.
  */
 bool record_rewind(struct record *record, const struct checkpoint_place *place, long measured_from);
 
