@@ -189,6 +189,47 @@ class Resume(cli.Case):
         with open(self.path("dpartui/engine.log"), encoding="utf8") as file:
             self.assertIn("run 2 left no checkpoint: it starts from its beginning", file.read())
 
+    def test_a_run_that_waits_to_resume_can_be_left_as_it_was(self):
+        self.good("train", *DATA, "--epochs", "2", "--note", "first")
+        self.good("train", *DATA, "--epochs", "9", "--stop-at-acc", "0.1")
+        self.good("train", *DATA, "--data", "random:400000x10", "--epochs", "1", "--detach")
+        self.wait_for("some steps", lambda: len(self.good_json("show", "3")["points"]) > 4)
+        self.good("stop", "--now", "3")
+        self.wait_for("its end", lambda: self.status_of(3) == "stopped")
+        self.good("engine", "stop")
+        before = {run: self.good_json("show", run) for run in "123"}
+        # Without a checkpoint it waits to start from its beginning: its events are gone.
+        before["3"] = {key: before["3"][key] for key in
+                       ("status", "devices", "samples_per_s", "spec", "submitted_at", "ended_at")}
+        other = ["--epochs", "30", "--devices", "cpu:0-1", "--optimizer", "adam",
+                 "--stop-at-acc", "0", "--detach"]
+
+        def wait_behind_another():
+            self.good("train", *DATA, "--epochs", "1000000", "--detach")
+            for run in before:
+                self.resume(run, *other)
+                self.assertEqual(self.status_of(int(run)), "queued")
+                self.assertEqual(self.good_json("show", run)["devices"], ["cpu:0", "cpu:1"])
+
+        def check(place):
+            for run, was in before.items():
+                now = self.good_json("show", run)
+                for key, value in was.items():
+                    self.assertEqual(now.get(key), value, f"{key} of run {run}, {place}")
+
+        wait_behind_another()
+        for run in before:
+            self.good("stop", run)
+        check("taken out of the queue")
+        self.assertIn("resume it with more", self.bad(2, "train", "--resume", "1"))
+        self.kill_engine()
+        check("in the store")
+        wait_behind_another()
+        self.kill_engine()
+        check("its engine was killed")
+        self.resume("1", "--epochs", "3")
+        self.assertEqual(self.epochs("1"), [1, 2, 3])
+
     def test_a_killed_run_keeps_its_scaled_schedule(self):
         steps, warm = 15 * 4000, 4000
         self.good("train", *DATA, "--data", "random:80000x10", "--epochs", "15", "--lr", "0.02",

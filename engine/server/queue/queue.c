@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/server/queue/queue.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,7 +237,10 @@ void queue_stop(struct queue *queue, struct record *record, enum run_stop how)
 {
     if (record->status == RUN_QUEUED) {
         queue_take_out(queue->waiting, &queue->waiting_count, record);
-        queue_keep_end(queue, record, isnan(record->started_at) ? "cancelled" : "stopped", NULL);
+        if (record->before)
+            queue_undo_resume(queue, record);
+        else
+            queue_keep_end(queue, record, "cancelled", NULL);
     } else if (record->status == RUN_RUNNING) {
         run_control_stop(&record->control, how);
         queue_touch(queue);

@@ -190,26 +190,51 @@ static long count_from(const struct record *record, const struct spec *spec,
                : record->measured_from;
 }
 
-/* With the lock held. No place: the run starts from its beginning. */
+static void set_spec(struct record *record, struct spec *spec)
+{
+    record->spec = *spec;
+    record->likeness = spec_likeness(spec);
+    spec_init(spec);
+}
+
+static struct before_resume *note_before(const struct record *record, long steps)
+{
+    struct before_resume *before = malloc(sizeof *before);
+    if (!before)
+        return NULL;
+    *before = (struct before_resume){.status = record->status,
+                                     .epochs = record->epochs,
+                                     .measured_from = record->measured_from,
+                                     .ended_at = record->ended_at,
+                                     .s_per_epoch = record->s_per_epoch,
+                                     .samples_per_s = record->samples_per_s,
+                                     .energy_j = record->energy_j,
+                                     .samples_per_j = record->samples_per_j,
+                                     .steps = steps};
+    memcpy(before->error, record->error, sizeof before->error);
+    memcpy(before->reason, record->reason, sizeof before->reason);
+    return before;
+}
+
+/* With the lock held. No place: the run starts from its beginning. The store learns of it when its
+ * turn has come. */
 static bool resume(struct queue *queue, struct record *record, struct spec *spec,
                    const struct checkpoint_place *place, struct error *err)
 {
-    struct spec old = record->spec;
-    long steps = place ? place->steps : -1;
-    if (!record_rewind(record, place, count_from(record, spec, place)))
+    const long steps = place ? place->steps : -1;
+    struct before_resume *before = note_before(record, steps);
+    if (!before || !record_rewind(record, place, count_from(record, spec, place))) {
+        free(before);
         return error_memory(err, "run");
-    record->spec = *spec;
-    record->likeness = spec_likeness(spec);
-    record->epochs = spec->epochs;
-    record->lr = spec->lr;
-    *spec = old; /* for the caller to release */
+    }
+    before->spec = record->spec;
+    record->before = before;
+    set_spec(record, spec);
+    record->epochs = record->spec.epochs;
+    record->lr = record->spec.lr;
     record->resumes = steps >= 0;
     record->resume_steps = steps > 0 ? steps : 0;
     queue->waiting[queue->waiting_count++] = record;
-    history_begin(queue->history);
-    history_rewind(queue->history, record->number, steps);
-    queue_keep(queue, record);
-    history_end(queue->history);
     if (record->resumes)
         engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld resumes after step %ld",
                    record->number, steps);
@@ -219,6 +244,40 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
     queue_touch(queue);
     pthread_cond_signal(&queue->wake);
     return true;
+}
+
+void queue_begin_resume(struct queue *queue, struct record *record)
+{
+    if (!record->before)
+        return;
+    history_rewind(queue->history, record->number, record->before->steps);
+    before_resume_free(record->before);
+    record->before = NULL;
+}
+
+void queue_undo_resume(struct queue *queue, struct record *record)
+{
+    struct before_resume *before = record->before;
+    spec_free(&record->spec);
+    set_spec(record, &before->spec);
+    history_begin(queue->history);
+    history_rewind(queue->history, record->number, before->steps);
+    /* Those who follow it learn that it was stopped; it is what it was. */
+    queue_keep_end(queue, record, "stopped", NULL);
+    record->status = before->status;
+    record->epochs = before->epochs;
+    record->measured_from = before->measured_from;
+    record->s_per_epoch = before->s_per_epoch;
+    record->samples_per_s = before->samples_per_s;
+    record->energy_j = before->energy_j;
+    record->samples_per_j = before->samples_per_j;
+    record->ended_at = before->ended_at;
+    memcpy(record->error, before->error, sizeof record->error);
+    memcpy(record->reason, before->reason, sizeof record->reason);
+    queue_keep(queue, record);
+    history_end(queue->history);
+    before_resume_free(before);
+    record->before = NULL;
 }
 
 /* Where the newest checkpoint of a run is; its `steps` are -1 when the run has none. */

@@ -14,6 +14,13 @@
 bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *spec,
                   json_t **result, struct error *err);
 
+/* With the lock held: the turn of a run has come that may have waited to resume. */
+void queue_begin_resume(struct queue *queue, struct record *record);
+
+/* With the lock held: a run that waits to resume has ended as it had before, but without what it
+ * did after its checkpoint. */
+void queue_undo_resume(struct queue *queue, struct record *record);
+
 /*
  * Continue a run that has lost a host (`why`), as restart `number` of those it may have, from its
  * newest checkpoint, or from its beginning, without having ended for those who follow it. *steps:

@@ -144,13 +144,13 @@ static bool settle_devices(struct queue *queue, struct record *record, char **ch
 static void keep_begin(struct queue *queue, struct record *record)
 {
     json_t *environment = environment_json(&record->spec, queue->program_version);
-    if (queue->history) {
-        pthread_mutex_lock(&queue->lock);
-        json_t *object = record_json(record);
-        json_t *spec = record->spec.devices.free > 0 ? spec_to_json(&record->spec) : NULL;
-        pthread_mutex_unlock(&queue->lock);
-        history_put_run(queue->history, object, spec, json_deep_copy(environment));
-    }
+    pthread_mutex_lock(&queue->lock);
+    history_begin(queue->history);
+    queue_begin_resume(queue, record);
+    history_put_run(queue->history, record_json(record), spec_to_json(&record->spec),
+                    json_deep_copy(environment));
+    history_end(queue->history);
+    pthread_mutex_unlock(&queue->lock);
     keep_environment(queue, record, environment);
 }
 

@@ -43,10 +43,18 @@ struct record *record_new(long number, struct spec *spec)
     return NULL;
 }
 
+void before_resume_free(struct before_resume *before)
+{
+    if (before)
+        spec_free(&before->spec);
+    free(before);
+}
+
 void record_free(struct record *record)
 {
     if (!record)
         return;
+    before_resume_free(record->before);
     event_buffer_free(&record->events);
     curve_free(&record->curve);
     spec_free(&record->spec);
