@@ -244,12 +244,15 @@ static bool set_image_size(const struct spec_field *field, struct picture_settin
 
 static const char byte_units[] = "KMGT"; /* times 1024 each */
 
-/* "200M", "1.5G", "0", or bytes. */
+/* "200M", "1.5G", "101MiB" as they are shown, "0", or bytes. */
 static bool set_bytes(const struct spec_field *field, long *where, const char *value,
                       struct error *err)
 {
     char number[40];
-    const size_t length = strlen(value);
+    size_t length = strlen(value);
+    if (length > 2 && strcmp(value + length - 2, "iB") == 0 &&
+        strchr(byte_units, value[length - 3]))
+        length -= 2;
     const char *unit = length > 0 ? strchr(byte_units, value[length - 1]) : NULL;
     double bytes;
     snprintf(number, sizeof number, "%.*s", (int)(unit ? length - 1 : length), value);

@@ -53,6 +53,14 @@ class Memory(cli.Case):
         self.assertRegex(text, r"with --strategy pipeline \([0-9.]+ MiB\), tensor \([0-9.]+ "
                                r"MiB\) or mixed \([0-9.]+ MiB\) it would fit")
 
+    def test_no_more_devices_are_proposed_than_needed(self):
+        tensor = ["--strategy", "tensor", "--devices"]
+        two, three = (self.needs(*tensor, devices) for devices in ("cpu:0-1", "cpu:0-2"))
+        self.assertLess(three, two)
+        self.assertRegex(self.good("model", *self.described, "--devices", "cpu:0",
+                                   "--memory-limit", str(three)),
+                         r"on 3 devices --strategy .*tensor \([0-9.]+ MiB\)")
+
     def test_a_model_tells_it_beforehand(self):
         limit = ["--memory-limit", "5M", "--devices", "cpu:0"]
         self.assertIn("\nmemory-limit 5.0 MiB: cpu:0 would need ",

@@ -132,16 +132,16 @@ static size_t most_with_one_row(const struct spec *spec, const struct candidate 
     return ok ? bytes : 0;
 }
 
-/* What would fit: with the devices that there are, or else with twice or four times as many. */
+/* What would fit: with the devices that there are, or else with at most four times as many. */
 static void suggest(const struct spec *spec, const struct candidate *of, char *text, size_t size)
 {
     struct figure figure;
     char names[160];
-    for (int times = 1; times <= 4; times *= 2) {
-        const int count = times * spec->devices.count;
+    const int devices = spec->devices.count;
+    for (int count = devices; count <= 4 * devices; count++) {
         if (!name_fitting(spec, of, count, names, sizeof names))
             continue;
-        if (times == 1)
+        if (count == devices)
             snprintf(text, size, "with --strategy %s it would fit", names);
         else
             snprintf(text, size, "on %d devices --strategy %s would fit", count, names);
