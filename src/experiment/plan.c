@@ -12,6 +12,9 @@
 #include "spec/text.h"
 #include "spec/values.h"
 
+static const char nothing_to_divide[] =
+    "one device has nothing to divide: choose more, such as cpu:0-1";
+
 /* The next part of a list; *at is NULL after the last. False when it is empty or too long. */
 static bool next_part(const char **at, const char *separators, char *part, size_t size)
 {
@@ -127,9 +130,7 @@ static bool plan_strategies(struct study *study, const struct study_request *req
                             const struct spec *spec, struct device_list *devices, struct error *err)
 {
     if (devices->count < 2)
-        return error_set(err, ERROR_USAGE,
-                         "--strategies: one device has nothing to divide: name more, such as "
-                         "--devices cpu:0-1");
+        return error_set(err, ERROR_USAGE, "--strategies: %s", nothing_to_divide);
     study->strategies = true;
     devices->count = 1;
     bool ok = add_strategy(study, spec, devices, STRATEGY_DATA, err);
@@ -219,6 +220,14 @@ static bool plan_lists(struct study *study, const struct study_request *request,
            error_set(err, ERROR_USAGE, "--devices-list names no devices");
 }
 
+static bool varies(const struct study *study, const char *key)
+{
+    for (int i = 0; i < study->varied_count; i++)
+        if (strcmp(study->varied[i], key) == 0)
+            return true;
+    return false;
+}
+
 /* A variant with the values that `spec` has of the varied settings. */
 static bool add_values(struct study *study, const struct study_request *request, struct spec *spec,
                        struct error *err)
@@ -227,6 +236,9 @@ static bool add_values(struct study *study, const struct study_request *request,
     size_t used = 0;
     if (!fill(request, spec, err) || !spec_validate(spec, err))
         return false;
+    if (varies(study, "strategy") && spec->devices.choice == DEVICES_LISTED &&
+        spec->devices.count < 2)
+        return error_set(err, ERROR_USAGE, "strategy: %s", nothing_to_divide);
     for (int i = 0; i < study->varied_count && used < sizeof label; i++) {
         char *value = spec_get(spec, study->varied[i], err);
         if (!value)

@@ -539,6 +539,8 @@ class Compare(unittest.TestCase):
                                "'sideways' is none of data, pipeline, tensor and mixed"),
                               (["--strategies", "data,data", "--devices", "cpu:0-1"], "there twice"),
                               (["--strategies", "data", "--devices", "cpu:0"], "nothing to divide"),
+                              (["--strategy", "data,tensor", "--devices", "cpu:0"],
+                               "strategy: one device has nothing to divide"),
                               (["--strategies", "data", "--strategy", "data"], "exclude"),
                               (["--strategies", "data", "--batch", "64,128"], "several values"),
                               (["--strategies", "data", "--devices-list", "cpu:0"], "no meaning"),

@@ -2,6 +2,7 @@
 #include "ui/actions/grid.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -116,6 +117,7 @@ static const struct question grid_question = {
 static bool accept_values(struct ui *ui, const char *text)
 {
     const struct study *study = &ui->compare.grid;
+    const struct spec *spec = &ui->form.spec;
     struct error err = ERROR_INIT;
     struct figure title;
     study_free(&ui->compare.grid);
@@ -123,9 +125,14 @@ static bool accept_values(struct ui *ui, const char *text)
         study_free(&ui->compare.grid);
         return ui_say(ui, true, "%s", err.text);
     }
-    ui_ask(ui, &grid_question, 0, "Train %d variant%s of %s, %d run%s each: %d run%s?",
-           study->variant_count, plural(study->variant_count), study_title(study, &title),
-           study->repeats, plural(study->repeats), study->entry_count, plural(study->entry_count));
+    char *devices =
+        spec->devices.choice == DEVICES_DEFAULT ? NULL : device_list_text(&spec->devices);
+    ui_ask(ui, &grid_question, 0, "Train %s on %s, %d variant%s of %s, %d run%s each: %d run%s?",
+           spec->model ? spec->model : "the default network",
+           devices ? devices : "the default devices", study->variant_count,
+           plural(study->variant_count), study_title(study, &title), study->repeats,
+           plural(study->repeats), study->entry_count, plural(study->entry_count));
+    free(devices);
     return true;
 }
 

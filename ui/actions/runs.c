@@ -123,19 +123,16 @@ static const struct prompt lr_prompt = {
     .label = "Learning rate of run %ld: ",
     .hint = "from the next step on; scales the rest of a schedule",
     .accept = accept_lr,
-    .moot = true,
 };
 static const struct prompt waiting_lr_prompt = {
     .label = "Learning rate of run %ld: ",
     .hint = "it waits and starts with this",
     .accept = accept_lr,
-    .moot = true,
 };
 static const struct prompt epochs_prompt = {
     .label = "Epochs of run %ld: ",
     .hint = "in all, those done included",
     .accept = accept_epochs,
-    .moot = true,
 };
 static const struct prompt note_prompt = {
     .label = "Note on run %ld: ",

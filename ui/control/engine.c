@@ -127,7 +127,7 @@ static void say_begin(struct ui *ui, long run, const json_t *params)
     const char *data = json_string_value(json_object_get(params, "data"));
     /* The failure of the previous run is more important. */
     if (model && data && !(ui->message.bad && ui->message.text[0] != '\0'))
-        ui_say(ui, false, "run %ld trains %s on %s", run, model, data);
+        ui_news(ui, false, "run %ld trains %s on %s", run, model, data);
 }
 
 static void tell_event(struct ui *ui, const char *method, const json_t *params)
@@ -142,17 +142,16 @@ static void tell_event(struct ui *ui, const char *method, const json_t *params)
     if (strcmp(event, "run") == 0)
         say_begin(ui, run, params);
     if (strcmp(event, "warning") == 0 && text)
-        ui_say(ui, true, "run %ld: %s", run, text);
+        ui_news(ui, true, "run %ld: %s", run, text);
     if (!status || strcmp(event, "end") != 0)
         return;
     ring(ui, status);
-    if (ui->asked_run == run &&
-        ((ui->question && ui->question->moot) || (ui->prompt && ui->prompt->moot)))
+    if (ui->asked_run == run && ui->question && ui->question->moot)
         overlay_close(ui);
     if (why)
-        ui_say(ui, true, "run %ld %s: %s", run, status, why);
+        ui_news(ui, true, "run %ld %s: %s", run, status, why);
     else
-        ui_say(ui, false, "run %ld is %s", run, status);
+        ui_news(ui, false, "run %ld is %s", run, status);
 }
 
 void ui_notification(struct ui *ui, const json_t *message)

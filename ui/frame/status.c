@@ -20,10 +20,12 @@ static int prompt_width(const struct ui *ui)
     return typed < 12 ? 13 : typed + 1;
 }
 
-/* Does what is wrong with a text have room after it? */
+/* Does what is wrong with a text have room after it? News would look like a part of it. */
 static bool fits_behind(const struct ui *ui, int width)
 {
     char label[96];
+    if (ui->message.news)
+        return false;
     prompt_label(ui, label, sizeof label);
     return text_columns(label) + prompt_width(ui) + 2 + text_columns(ui->message.text) <= width;
 }

@@ -23,7 +23,6 @@ struct prompt {
     void (*left)(struct ui *ui);                      /* without a value; may be NULL */
     bool extends; /* the first character is added to the text that was there, else it replaces it */
     bool palette; /* the keys of CONTEXT_PALETTE work, too */
-    bool moot;    /* when the run it is about ends */
 };
 
 /* A question with the answers that make sense; ACTION_NO always does and changes nothing. */

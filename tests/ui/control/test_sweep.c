@@ -191,7 +191,8 @@ START_TEST(a_sweep_over_values)
     replay_recording(&replay, "idle", 0);
     replay_keys(&replay, "Cwvbatch=128,256 optimizer=sgd,adam repeats=2<Enter>");
     ck_assert_str_eq(replay.ui.question_text,
-                     "Train 4 variants of batch and optimizer, 2 runs each: 8 runs?");
+                     "Train the default network on the default devices, 4 variants of batch and "
+                     "optimizer, 2 runs each: 8 runs?");
     clear_requests();
     replay_keys(&replay, "n");
     ck_assert_int_eq(count_submits(), 0);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,34 @@ START_TEST(a_silent_engine_is_seen)
 }
 END_TEST
 
+/* What is typed stays, though the run has ended: as keys it would do anything. */
+START_TEST(what_is_typed_stays_a_text)
+{
+    struct ui *ui = &replay.ui;
+    replay_recording(&replay, "train-2", 0);
+    const long run = ui->state.live.run;
+    json_t *event =
+        json_pack("{s:s, s:I, s:s}", "event", "end", "run", (json_int_t)run, "status", "done");
+    json_t *message = json_pack("{s:s, s:O}", "method", "event", "params", event);
+    ck_assert_int_gt(run, 0);
+    replay_keys(&replay, "n2");
+    ck_assert_ptr_nonnull(ui->prompt);
+    ui_notification(ui, message);
+    ck_assert_ptr_nonnull(ui->prompt);
+    char said[80], typed[80];
+    snprintf(said, sizeof said, "run %ld is done\nEpochs of run %ld: 2 ", run, run);
+    char *screen = replay_screen(&replay, 24, 80, false);
+    ck_assert_ptr_nonnull(strstr(screen, said));
+    ck_assert_ptr_nonnull(strstr(screen, "in all, those done included"));
+    free(screen);
+    replay_keys(&replay, "0");
+    snprintf(typed, sizeof typed, "\nEpochs of run %ld: 20 ", run);
+    expect_on_screen(typed, true);
+    json_decref(message);
+    json_decref(event);
+}
+END_TEST
+
 START_TEST(a_long_message_is_readable_to_its_end)
 {
     ui_say(&replay.ui, true, "%s, %s, %s, %s and then %s", "a folder that is not there",
@@ -137,6 +166,7 @@ int main(void)
     tcase_add_test(tests, another_engine_has_other_curves);
     tcase_add_test(tests, a_key_without_a_meaning_says_so);
     tcase_add_test(tests, a_silent_engine_is_seen);
+    tcase_add_test(tests, what_is_typed_stays_a_text);
     tcase_add_test(tests, a_long_message_is_readable_to_its_end);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
