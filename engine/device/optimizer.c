@@ -36,7 +36,7 @@ struct state_arrays optimizer_states(const struct spec *spec)
 {
     struct state_arrays all = arrays[rule_of(spec)];
     if (spec->ema > 0)
-        all.names[all.count++] = "unaveraged";
+        all.names[all.count++] = STATE_UNAVERAGED;
     return all;
 }
 
@@ -53,11 +53,11 @@ struct replica_request optimizer_request(const struct spec *spec, int rank)
                                               spec->weight_decay > 0};
 }
 
-struct optimizer_step optimizer_step(const struct spec *spec, double lr, long number)
+struct optimizer_step optimizer_step(const struct spec *spec, double lr, long number, long begun)
 {
     const enum update_rule rule = rule_of(spec);
     const bool adam = rule == UPDATE_ADAM, decoupled = spec->optimizer == OPTIMIZER_ADAMW;
-    const double t = (double)number;
+    const double t = (double)(number - begun);
     const double keep = number > 1 ? spec->ema : 0;
     return (struct optimizer_step){
         .rule = rule,

@@ -28,5 +28,6 @@ struct replica_request {
 
 struct replica_request optimizer_request(const struct spec *spec, int rank);
 
-/* Step `number` of the run, from 1, with this learning rate. */
-struct optimizer_step optimizer_step(const struct spec *spec, double lr, long number);
+/* Step `number` of the run, from 1, with this learning rate. What the rule remembers began as zeros
+ * after step `begun`. */
+struct optimizer_step optimizer_step(const struct spec *spec, double lr, long number, long begun);

@@ -176,7 +176,7 @@ static bool explain(const struct net *net, const struct safetensors *file, struc
 }
 
 static bool read_file(const struct net *net, const char *path, const struct stored_list *list,
-                      struct weights *weights, struct error *err)
+                      bool whole, struct weights *weights, struct error *err)
 {
     struct safetensors file = SAFETENSORS_INIT;
     const struct safetensors_entry **found = NULL;
@@ -188,7 +188,7 @@ static bool read_file(const struct net *net, const char *path, const struct stor
     }
     ok = ok &&
          ((match_items(net, &file, list, prefix, found, err) &&
-           refuse_others(net, &file, list, strlen(prefix), err)) ||
+           (!whole || refuse_others(net, &file, list, strlen(prefix), err))) ||
           explain(net, &file, err)) &&
          read_items(&file, list, found, weights, err);
     free(found);
@@ -200,19 +200,47 @@ bool weights_read(const struct net *net, const char *path, struct weights *weigh
                   struct error *err)
 {
     struct stored_list list;
-    bool ok = stored_weights(net, &list, err) && read_file(net, path, &list, weights, err);
+    bool ok = stored_weights(net, &list, err) && read_file(net, path, &list, true, weights, err);
+    stored_free(&list);
+    return ok;
+}
+
+static bool find_arrays(const char *path, const struct state_arrays *arrays,
+                        bool found[STATE_ARRAYS], bool *whole, struct error *err)
+{
+    struct safetensors file = SAFETENSORS_INIT;
+    bool ok = safetensors_open(&file, path, err);
+    *whole = ok && stored_arrays(&file, arrays, found);
+    safetensors_close(&file);
+    return ok;
+}
+
+static bool read_arrays(const struct net *net, const char *path, const struct state_arrays *arrays,
+                        bool whole, float *values, struct error *err)
+{
+    struct stored_list list;
+    struct weights weights = {.values = values};
+    bool ok =
+        stored_state(net, arrays, &list, err) && read_file(net, path, &list, whole, &weights, err);
     stored_free(&list);
     return ok;
 }
 
 bool state_read(const struct net *net, const char *path, const struct state_arrays *arrays,
-                float *values, struct error *err)
+                float *values, bool found[STATE_ARRAYS], struct error *err)
 {
-    struct stored_list list;
-    struct weights weights = {.values = values};
-    bool ok = stored_state(net, arrays, &list, err) && read_file(net, path, &list, &weights, err);
-    stored_free(&list);
-    return ok;
+    bool whole;
+    if (!find_arrays(path, arrays, found, &whole, err))
+        return false;
+    if (whole)
+        return read_arrays(net, path, arrays, true, values, err);
+    for (int i = 0; i < arrays->count; i++) {
+        const struct state_arrays one = {1, {arrays->names[i]}};
+        if (found[i] &&
+            !read_arrays(net, path, &one, false, values + (size_t)i * net->value_count, err))
+            return false;
+    }
+    return true;
 }
 
 bool weights_read_note(const char *path, char **note, struct error *err)

@@ -57,3 +57,23 @@ bool stored_weights(const struct net *net, struct stored_list *list, struct erro
     }
     return all_named(list, err);
 }
+
+bool stored_arrays(const struct safetensors *file, const struct state_arrays *arrays,
+                   bool found[STATE_ARRAYS])
+{
+    bool whole = true;
+    memset(found, 0, STATE_ARRAYS * sizeof *found);
+    for (size_t i = 0; i < file->count; i++) {
+        const char *dot = strrchr(file->entries[i].name, '.');
+        int at = 0;
+        while (at < arrays->count && !(dot && strcmp(dot + 1, arrays->names[at]) == 0))
+            at++;
+        if (at < arrays->count)
+            found[at] = true;
+        else
+            whole = false;
+    }
+    for (int at = 0; at < arrays->count; at++)
+        whole = whole && found[at];
+    return whole;
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "engine/weights/safetensors.h"
 #include "engine/weights/weights.h"
 
 /* One entry of a weights file: a param, what the optimizer keeps of one, or the counter of a
@@ -23,4 +24,7 @@ bool stored_weights(const struct net *net, struct stored_list *list, struct erro
 /* What the optimizer keeps of each trained param, array by array. */
 bool stored_state(const struct net *net, const struct state_arrays *arrays,
                   struct stored_list *list, struct error *err);
+/* Which of the arrays a file of that has something of. False: not of all, or of others, too. */
+bool stored_arrays(const struct safetensors *file, const struct state_arrays *arrays,
+                   bool found[STATE_ARRAYS]);
 void stored_free(struct stored_list *list);

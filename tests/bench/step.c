@@ -71,7 +71,7 @@ static bool run_steps(struct bench *bench, const struct backend *cpu, struct dev
                           .seed = 1};
     struct batch_result result = {0};
     for (long i = 0; i < bench->steps; i++) {
-        const struct optimizer_step step = optimizer_step(&bench->spec, bench->spec.lr, i + 1);
+        const struct optimizer_step step = optimizer_step(&bench->spec, bench->spec.lr, i + 1, 0);
         const double start = clock_seconds();
         if (!cpu->plan_run(device, plan, &batch, &result, err))
             return false;

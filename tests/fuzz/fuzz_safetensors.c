@@ -71,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct error err = ERROR_INIT;
     struct weights weights;
+    bool found[STATE_ARRAYS];
     const struct net *net = network();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         fuzz_put(names[i], data, size);
@@ -78,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(weights_create(net, &weights, &err));
     if (!weights_read(net, path, &weights, &err))
         FUZZ_CHECK(err.text[0]);
-    if (!state_read(net, path, &arrays[1], weights.values, &err))
+    if (!state_read(net, path, &arrays[1], weights.values, found, &err))
         FUZZ_CHECK(err.text[0]);
     if (weights_read_note(path, &note, &err))
         FUZZ_CHECK(note && strlen(note) <= size);

@@ -83,6 +83,52 @@ class Resume(cli.Case):
         self.resume("1", "--max-steps", "0")
         self.check_speed([3, 4, 5, 6, 7, 8], [9, 10])
 
+    def losses(self, run, first=1):
+        return [epoch["train_loss"] for epoch in self.good_json("show", run)["epochs"]
+                if epoch["epoch"] >= first]
+
+    def test_another_optimizer_begins_as_in_a_new_run(self):
+        whole, weights = ["--batch", "200", "--lr", "0.01"], self.path("w.safetensors")
+        adam = [*whole, "--optimizer", "adam"]
+        for options in [], ["--momentum", "0.9"], ["--optimizer", "rmsprop"]:
+            self.good("train", *DATA, *whole, *options, "--epochs", "3", "--save", weights)
+            run = str(max(entry["run"] for entry in self.good_json("runs")))
+            self.good("train", *DATA, *adam, "--init", weights, "--epochs", "4")
+            for epochs in "5", "7":
+                self.resume(run, *adam, "--epochs", epochs)
+            for resumed, new in zip(self.losses(run, 4), self.losses(str(int(run) + 1)),
+                                    strict=True):
+                self.assertAlmostEqual(resumed, new, 5, options)
+
+    def test_every_optimizer_follows_every_other(self):
+        self.good("train", *DATA, "--epochs", "1", "--lr", "0.01")
+        rules = [["adam", "0"], ["sgd", "0.9"], ["rmsprop", "0.9"], ["adamw", "0"], ["rmsprop", "0"],
+                 ["nesterov", "0.9"], ["sgd", "0"], ["adam", "0"]]
+        for epochs, (rule, momentum) in enumerate(rules, 2):
+            self.resume("1", "--epochs", str(epochs), "--optimizer", rule, "--momentum", momentum,
+                        "--ema", "0.9" if epochs % 3 == 0 else "0")
+        losses = self.losses("1")
+        self.assertEqual(len(losses), 9)
+        self.assertLess(losses[-1], losses[0])
+
+    def test_an_average_begins_at_the_weights(self):
+        for _ in range(3):
+            self.good("train", *DATA, "--epochs", "3", "--momentum", "0.9")
+        self.resume("1", "--epochs", "5")
+        self.resume("2", "--epochs", "5", "--ema", "0.99")
+        self.resume("3", "--epochs", "4", "--ema", "0.99")
+        self.resume("3", "--epochs", "5")
+        self.assertEqual(self.losses("1"), self.losses("2"))
+        self.assertEqual(self.losses("1"), self.losses("3"))
+
+    def test_the_end_counts_all_epochs(self):
+        self.good("train", *DATA, "--epochs", "2")
+        for epochs, more in (4, ["--devices", "cpu:0-1"]), (5, []):
+            end = json.loads(self.resume("1", "--epochs", str(epochs), *more, "--json")
+                             .splitlines()[-1])
+            self.assertEqual((end["event"], end["epochs"], end["steps"]),
+                             ("end", epochs, 10 * epochs))
+
     def test_an_epoch_on_several_devices_does_not_count(self):
         self.good("train", *DATA, "--epochs", "2", "--max-steps", "14")
         self.resume("1", "--devices", "cpu:0-1", "--max-steps", "0", "--epochs", "5")

@@ -485,7 +485,7 @@ void conform_update(const struct trial_device *device)
                                .beta1 = 0.875,
                                .beta2 = 0.9375,
                                .eps = 0.0625};
-        const struct optimizer_step step = optimizer_step(&o, lr, t);
+        const struct optimizer_step step = optimizer_step(&o, lr, t, 0);
         fill_arenas(&rig, numbers);
         ck_assert(rig.backend->update(rig.device, rig.replica, begin, end, &step, &err));
         ck_assert_double_le(update_error(&rig, &o, lr, t, begin, end), 2e-6);
@@ -501,7 +501,7 @@ void conform_update(const struct trial_device *device)
 static void check_decay(const struct rig *rig, const struct spec *o, double rest)
 {
     const struct net *net = rig->replica->net;
-    const struct optimizer_step step = optimizer_step(o, 0.5, 1);
+    const struct optimizer_step step = optimizer_step(o, 0.5, 1, 0);
     struct error err = ERROR_INIT;
     float *values = malloc(net->value_count * sizeof *values);
     ck_assert_ptr_nonnull(values);
@@ -543,7 +543,7 @@ void conform_no_decay(const struct trial_device *device)
 static void update_once(const struct rig *rig, long t)
 {
     const struct spec o = {.ema = 0.75};
-    const struct optimizer_step step = optimizer_step(&o, 0.5, t);
+    const struct optimizer_step step = optimizer_step(&o, 0.5, t, 0);
     struct error err = ERROR_INIT;
     ck_assert(rig->backend->update(rig->device, rig->replica, 0, rig->replica->count, &step, &err));
 }

@@ -139,29 +139,41 @@ bool checkpoint_find_best(const char *folder, long most_steps, long *steps, stru
 }
 
 static bool read_state(const struct net *net, const char *folder, long steps,
-                       struct checkpoint *checkpoint, struct error *err)
+                       struct checkpoint *checkpoint, bool found[STATE_ARRAYS], struct error *err)
 {
     char *path = checkpoint_state_path(folder, steps);
-    bool ok = path ? state_read(net, path, &checkpoint->arrays, checkpoint->state, err)
+    bool ok = path ? state_read(net, path, &checkpoint->arrays, checkpoint->state, found, err)
                    : error_memory(err, "checkpoint");
     free(path);
     return ok;
+}
+
+/* What a run with this optimizer would have before its first step. */
+static void begin_state(const struct net *net, struct checkpoint *checkpoint, int array)
+{
+    float *values = checkpoint->state + (size_t)array * net->value_count;
+    if (strcmp(checkpoint->arrays.names[array], STATE_UNAVERAGED) == 0) {
+        memcpy(values, checkpoint->weights.values, net->value_count * sizeof *values);
+        return;
+    }
+    memset(values, 0, net->value_count * sizeof *values);
+    checkpoint->place.state_from = checkpoint->place.steps;
 }
 
 bool checkpoint_read(const struct net *net, const char *folder, long steps,
                      struct checkpoint *checkpoint, struct error *err)
 {
     char *note = NULL, *path = checkpoint_path(folder, steps);
-    bool has_state;
+    bool has_state, found[STATE_ARRAYS] = {false};
     bool ok = path ? weights_read(net, path, &checkpoint->weights, err) &&
                          weights_read_note(path, &note, err) &&
                          checkpoint_place_parse(path, note, &checkpoint->place, &has_state, err)
                    : error_memory(err, "checkpoint");
     if (ok && checkpoint->arrays.count > 0 && has_state)
-        ok = read_state(net, folder, steps, checkpoint, err);
-    else if (ok && checkpoint->arrays.count > 0)
-        memset(checkpoint->state, 0,
-               (size_t)checkpoint->arrays.count * net->value_count * sizeof *checkpoint->state);
+        ok = read_state(net, folder, steps, checkpoint, found, err);
+    for (int i = 0; ok && i < checkpoint->arrays.count; i++)
+        if (!found[i])
+            begin_state(net, checkpoint, i);
     if (!ok && err->kind == ERROR_ABSENT)
         err->kind = ERROR_FAILED;
     free(note);

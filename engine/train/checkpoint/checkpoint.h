@@ -45,6 +45,7 @@ struct checkpoint_place {
     double best_acc;            /* of all evaluations so far, see struct best; NAN: none */
     long best_epoch, since_best;
     double noise_signal, noise_variance; /* see profile/noise.h; 0: not measured */
+    long state_from; /* the step after which the optimizer's state began, with other settings */
     /* What the run must agree with to resume bit by bit. */
     long batch, train_rows;
     uint64_t seed;
@@ -90,8 +91,8 @@ bool checkpoint_write(const struct net *net, const char *folder,
 
 /*
  * Read the checkpoint of that many steps into one that checkpoint_create made for the network.
- * Files are checked whole; ERROR_FAILED names what is wrong. The optimizer's state is zero where
- * the run had none.
+ * Files are checked whole; ERROR_FAILED names what is wrong. What the run had none of the
+ * optimizer's state begins there, see the place's state_from.
  */
 bool checkpoint_read(const struct net *net, const char *folder, long steps,
                      struct checkpoint *checkpoint, struct error *err);

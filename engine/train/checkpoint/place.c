@@ -82,7 +82,7 @@ char *checkpoint_place_text(const struct checkpoint *checkpoint)
     const struct checkpoint_place *p = &checkpoint->place;
     json_t *object = json_pack(
         "{s:i, s:I, s:I, s:I, s:f, s:{s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}, s:f, s:f, s:o, s:o, "
-        "s:b, s:o, s:b, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:f}",
+        "s:b, s:o, s:b, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:I}",
         "version", 1, "epochs", (json_int_t)p->epochs, "steps", (json_int_t)p->steps, "rows",
         (json_int_t)p->rows, "lr", p->lr, "epoch", "steps", (json_int_t)p->epoch.steps, "rows",
         (json_int_t)p->epoch.rows, "correct", (json_int_t)p->epoch.correct, "loss_sum",
@@ -95,7 +95,7 @@ char *checkpoint_place_text(const struct checkpoint *checkpoint)
         json_finite(p->val_loss), "val_acc", json_finite(p->val_acc), "best_epoch",
         (json_int_t)p->best_epoch, "since_best", (json_int_t)p->since_best, "noise_signal",
         p->noise_signal, "noise_variance", p->noise_variance, "before_train_s", p->before_train_s,
-        "before_eval_s", p->before_eval_s);
+        "before_eval_s", p->before_eval_s, "state_from", (json_int_t)p->state_from);
     return note_text(object,
                      object && add_cuts(object, p) && add_origin(object, &checkpoint->origin));
 }
@@ -145,7 +145,8 @@ static bool parse_counts(const json_t *object, struct checkpoint_place *p, struc
                            err) &&
            json_get_double(object, "eval_s", 0, INFINITY, &p->eval_s, err) &&
            json_get_double(object, "before_train_s", 0, INFINITY, &p->before_train_s, err) &&
-           json_get_double(object, "before_eval_s", 0, INFINITY, &p->before_eval_s, err);
+           json_get_double(object, "before_eval_s", 0, INFINITY, &p->before_eval_s, err) &&
+           json_get_long(object, "state_from", 0, p->steps, &p->state_from, err);
 }
 
 /* Whether they are places for cuts is for the network to say. */

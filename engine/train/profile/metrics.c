@@ -165,6 +165,7 @@ bool metrics_resume(struct metrics *metrics, const struct metrics_sums *all,
                     const struct metrics_sums *before, struct error *err)
 {
     const long epochs = all->epochs - before->epochs;
+    metrics->epochs = all->epochs;
     metrics->steps = all->steps;
     metrics->rows = all->rows;
     metrics->train_s = all->train_s;

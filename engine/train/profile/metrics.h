@@ -49,6 +49,7 @@ struct metrics_sums {
 
 struct metrics {
     double begin; /* of the run, on clock_seconds */
+    long epochs;  /* whole ones, evaluated */
     long steps, rows;
     double train_s, eval_s; /* of all epochs before the running one, of all evaluations */
     long evaluations;
@@ -57,7 +58,7 @@ struct metrics {
     struct rate rate;
     struct epoch_metrics epoch; /* the running or last one */
     struct metrics_sums before; /* of these, see metrics_count_from_here */
-    int count, capacity;        /* whole epochs */
+    int count, capacity;        /* whole epochs after those */
     double *seconds;            /* of the first, then of the others in ascending order */
 };
 

@@ -65,6 +65,7 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
         .eval_s = metrics->eval_s,
         .before_train_s = metrics->before.train_s,
         .before_eval_s = metrics->before.eval_s,
+        .state_from = run->checkpoints.resumed.place.state_from,
         .val_loss = metrics->val_loss,
         .val_acc = metrics->val_acc,
         .test_loss = metrics->test_loss,

@@ -370,7 +370,7 @@ void report_end(struct run *run, const struct error *err)
     bool failed = err && err->kind != ERROR_CANCELLED;
     json_t *event =
         json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:f}", "event", "end", "status", status, "epochs",
-                  (json_int_t)metrics->count, "steps", (json_int_t)metrics->steps, "test_loss",
+                  (json_int_t)metrics->epochs, "steps", (json_int_t)metrics->steps, "test_loss",
                   json_finite(metrics->test_loss), "test_acc", json_finite(metrics->test_acc),
                   "train_s", metrics->train_s);
     /* Without the reason it is of no use: run_train's caller has it. */

@@ -29,6 +29,7 @@ static bool finish_epoch(struct run *run, bool *done, struct error *err)
     if (!evaluated)
         return true;
     bool whole = run->metrics.epoch.steps == run->work.steps_per_epoch;
+    run->metrics.epochs += whole;
     const bool counts = whole && run->metrics.epoch.epoch >= run->checkpoints.keep.measured_from;
     return (!counts || metrics_count_epoch(&run->metrics, err)) && report_epoch(run, err) &&
            run_report_stages(run, false, err) && (!whole || learning_check(run, err)) &&

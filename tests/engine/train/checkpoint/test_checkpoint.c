@@ -69,6 +69,7 @@ static struct checkpoint make(long steps, bool momentum)
         .eval_s = 0.1,
         .before_train_s = 2.3,
         .before_eval_s = 0.03,
+        .state_from = 7,
         .val_loss = NAN,
         .val_acc = NAN,
         .test_loss = NAN,
@@ -130,6 +131,7 @@ START_TEST(every_bit_comes_back)
     ck_assert(a->epochs == b->epochs && a->steps == b->steps && a->rows == b->rows);
     ck_assert(a->lr == b->lr && a->train_s == b->train_s && a->eval_s == b->eval_s);
     ck_assert(a->before_train_s == b->before_train_s && a->before_eval_s == b->before_eval_s);
+    ck_assert(a->state_from == b->state_from);
     ck_assert(a->epoch.steps == b->epoch.steps && a->epoch.rows == b->epoch.rows);
     ck_assert(a->epoch.correct == b->epoch.correct && a->epoch.loss_sum == b->epoch.loss_sum);
     ck_assert(a->epoch.seconds == b->epoch.seconds && a->epoch.compute_s == b->epoch.compute_s);
@@ -155,6 +157,7 @@ START_TEST(momentum_begins_at_zero)
     must(checkpoint_read(net, checkpoints, 100, &c, &err));
     for (size_t i = 0; i < net->value_count; i++)
         ck_assert(c.state[i] == 0);
+    ck_assert_int_eq(c.place.state_from, 100);
     must(checkpoint_read_place(checkpoints, 100, &place, &err));
     ck_assert(place.steps == 100 && place.lr == 0.1);
     write_one(200, true, -1);
