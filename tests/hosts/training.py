@@ -54,6 +54,12 @@ class Results(hosts_case.Case):
                 self.train(*SHORT, "--devices", f"cpu:0-{count - 1}", *options)
                 self.same_losses(over, *self.newest_runs(1))
 
+    def test_its_weights_are_evaluated_on_this_host(self):
+        self.good("train", *DATA, *SHORT, *THREE)
+        result = self.ask("evaluate", run=1)
+        self.assertEqual(result["devices"], ["cpu:0"])
+        self.assertAlmostEqual(result["test_acc"], self.good_json("show", "1")["test_acc"], 6)
+
     def test_shares_are_found_over_hosts(self):
         self.good("train", *DATA, "--epochs", "3", *TWO, "--split", "auto")
         run = self.good_json("show", "1")

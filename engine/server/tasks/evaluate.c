@@ -15,6 +15,7 @@
 #include "engine/server/tasks/weights.h"
 #include "engine/train/checkpoint/checkpoint.h"
 #include "engine/train/run/run.h"
+#include "spec/hosts.h"
 #include "spec/json.h"
 #include "spec/set.h"
 #include "system/priority.h"
@@ -120,17 +121,25 @@ static bool evaluate(struct task *task, const struct spec *spec, bool confusion,
     return ok && (*result || error_memory(err, "evaluation"));
 }
 
-/* Where a run has been trained; not on several GPUs at once, which the running run may use. */
+/* Where a run has been trained; not on several GPUs at once, which the running run may use, and not
+ * on several hosts: this one has a device of that kind. */
 static void choose_devices(struct spec *spec)
 {
     struct device_list *devices = &spec->devices;
+    int one = spec_has_hosts(spec) ? 0 : -1;
     for (int i = 0; i < devices->count; i++)
-        if (devices->id[i].kind == DEVICE_CUDA) {
-            devices->id[0] = devices->id[i];
-            devices->count = 1;
-            devices->free = 0;
-            spec->thread_count = 0;
-        }
+        if (devices->id[i].kind == DEVICE_CUDA)
+            one = i;
+    if (one < 0)
+        return;
+    devices->id[0] = devices->id[one];
+    devices->id[0].host[0] = '\0';
+    devices->count = 1;
+    devices->free = 0;
+    spec->thread_count = 0;
+    spec->cpu_threads = 0;
+    free(spec->hosts);
+    spec->hosts = NULL;
 }
 
 static bool copy_spec(struct task *task, long run, struct spec *spec, struct error *err)
