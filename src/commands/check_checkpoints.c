@@ -17,12 +17,13 @@
 #include "store/list.h"
 #include "store/store.h"
 
+#define STEP     "step-"
 #define WEIGHTS  ".safetensors"
 #define MOMENTUM ".momentum.safetensors"
 
 static int take_checkpoint(const struct dirent *entry)
 {
-    return strncmp(entry->d_name, "step-", 5) == 0 && text_ends_in(entry->d_name, WEIGHTS);
+    return strncmp(entry->d_name, STEP, strlen(STEP)) == 0 && text_ends_in(entry->d_name, WEIGHTS);
 }
 
 static int take_run(const struct dirent *entry)
@@ -52,14 +53,22 @@ static void note(struct check_checkpoints *check, const char *format, ...)
 }
 
 /* The weights come last when a checkpoint is written: without them it is not a checkpoint. */
-static void look_for_weights(struct check_checkpoints *check, const char *path)
+static bool has_weights(const char *path)
 {
     size_t stem = strlen(path) - strlen(MOMENTUM);
-    char *weights =
-        text_ends_in(path, MOMENTUM) ? text_format("%.*s" WEIGHTS, (int)stem, path) : NULL;
-    if (weights && access(weights, F_OK) != 0 && errno == ENOENT)
-        note(check, "%s: momentum without weights, of no use: it can be removed", path);
+    char *weights = text_format("%.*s" WEIGHTS, (int)stem, path);
+    bool has = !weights || access(weights, F_OK) == 0 || errno != ENOENT;
     free(weights);
+    return has;
+}
+
+/* Of both files; twice, as a running engine removes older ones meanwhile. */
+static bool verify_weights(const char *folder, const char *name, struct error *damage)
+{
+    const long steps = strtol(name + strlen(STEP), NULL, 10);
+    struct error first = ERROR_INIT;
+    return checkpoint_verify_steps(folder, steps, &first) ||
+           checkpoint_verify_steps(folder, steps, damage);
 }
 
 static bool verify(struct check_checkpoints *check, const char *folder, const char *name,
@@ -70,10 +79,14 @@ static bool verify(struct check_checkpoints *check, const char *folder, const ch
     if (!path)
         return error_memory(err, folder);
     check->files++;
-    /* A running engine removes older checkpoints meanwhile. */
-    if (!checkpoint_verify(path, &damage) && access(path, F_OK) == 0)
+    const bool is_state = text_ends_in(name, MOMENTUM), alone = is_state && !has_weights(path);
+    const bool whole = alone      ? checkpoint_verify(path, &damage)
+                       : is_state ? true /* with its weights */
+                                  : verify_weights(folder, name, &damage);
+    if (!whole && access(path, F_OK) == 0)
         check->found(check->context, damage.text);
-    look_for_weights(check, path);
+    if (alone)
+        note(check, "%s: momentum without weights, of no use: it can be removed", path);
     free(path);
     return true;
 }

@@ -154,7 +154,16 @@ class Check(Case):
         self.train("--epochs", "2", "--momentum", "0.9")
         self.good("engine", "stop")
         folder = self.path("data/dpartui/checkpoints/1")
-        newest = sorted(glob.glob(folder + "/step-*[0-9].safetensors"))[-1]
+        older, newest = sorted(glob.glob(folder + "/step-*[0-9].safetensors"))
+        momentum = newest.replace(".safetensors", ".momentum.safetensors")
+        self.check(0)
+        os.rename(momentum, momentum + "-away")
+        self.assertIn(momentum, self.problems())
+        os.rename(momentum + "-away", momentum)
+        os.rename(newest, newest + "-away")
+        shutil.copy(older, newest)
+        self.assertIn("is the checkpoint of step", self.problems())
+        os.rename(newest + "-away", newest)
         with open(newest, "r+b") as file:
             file.seek(-1, os.SEEK_END)
             last = file.read(1)[0]
@@ -165,8 +174,6 @@ class Check(Case):
         with open(newest, "r+b") as file:
             file.truncate(30)
         self.assertIn(newest, self.problems())
-        momentum = newest.replace(".safetensors", ".momentum.safetensors")
-        self.assertTrue(os.path.exists(momentum))
         os.unlink(newest)
         os.rename(folder, self.path("data/dpartui/checkpoints/9"))
         notes = " ".join(self.check(0)["checkpoints"]["notes"])

@@ -235,6 +235,8 @@ bool checkpoint_verify_steps(const char *folder, long steps, struct error *err)
     if (ok && !note)
         ok = error_set(err, ERROR_FAILED, "%s: was not written as a checkpoint", path);
     ok = ok && checkpoint_place_parse(path, note, &place, &has_state, err) &&
+         (place.steps == steps ||
+          error_set(err, ERROR_FAILED, "%s: is the checkpoint of step %ld", path, place.steps)) &&
          (!has_state || checkpoint_verify(state_path, err));
     free(note);
     free(state_path);

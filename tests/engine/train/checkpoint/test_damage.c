@@ -228,6 +228,20 @@ START_TEST(a_file_that_is_gone)
 }
 END_TEST
 
+/* Whatever brought it there: the state beside it is of other weights. */
+START_TEST(weights_of_another_step)
+{
+    struct error err = ERROR_INIT, damage;
+    long steps;
+    struct bytes older = take("step-00000100.safetensors");
+    put_file(checkpoints, names[0], older.data, older.length);
+    must(checkpoint_find_whole(checkpoints, &steps, &damage, &err));
+    ck_assert_int_eq(steps, 100);
+    ck_assert_msg(strstr(damage.text, ": is the checkpoint of step 100"), "%s", damage.text);
+    give_back(&older);
+}
+END_TEST
+
 START_TEST(none_is_whole)
 {
     struct error err = ERROR_INIT, damage;
@@ -343,6 +357,7 @@ int main(void)
     tcase_add_test(tests, a_number_of_the_place);
     tcase_add_loop_test(tests, a_file_that_was_cut_short, 0, 2);
     tcase_add_test(tests, a_file_that_is_gone);
+    tcase_add_test(tests, weights_of_another_step);
     tcase_add_test(tests, none_is_whole);
     tcase_add_test(tests, files_without_checksums_are_read);
     tcase_add_test(tests, the_damaged_one_stays_in_its_place);
