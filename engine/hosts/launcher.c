@@ -67,8 +67,8 @@ static const char *find_template(const char *template)
     return strcmp(template, "srun") == 0 || strncmp(template, "srun:", 5) == 0 ? srun : template;
 }
 
-/* What stands for `place`, the letter after a %; false: nothing does. */
-static bool put_place(struct text *text, char place, const struct host_list *hosts,
+/* What stands for `place`, the letter after a %, of those that launcher_check() allows, and j. */
+static void put_place(struct text *text, char place, const struct host_list *hosts,
                       const char *program, const char *job)
 {
     switch (place) {
@@ -87,13 +87,10 @@ static bool put_place(struct text *text, char place, const struct host_list *hos
     case 'j':
         text_printf(text, "%s%s", *job ? "--jobid=" : "", job);
         break;
-    case '%':
+    default:
         text_puts(text, "%");
         break;
-    default:
-        return false;
     }
-    return true;
 }
 
 char *launcher_command(const char *template, const struct host_list *hosts, const char *program,
@@ -102,24 +99,15 @@ char *launcher_command(const char *template, const struct host_list *hosts, cons
     struct text text = TEXT_INIT;
     const char *job = template && strncmp(template, "srun:", 5) == 0 ? template + 5 : "";
     const char *at = find_template(template);
-    if (!strstr(at, "%p")) {
-        error_set(err, ERROR_USAGE,
-                  "launcher '%s': %%p, the program to start on each host, is missing", template);
-        return NULL;
-    }
     put_keepalive(&text, limit_s);
     if (*job)
         put_job(&text, job);
     text_puts(&text, "exec ");
     for (; *at; at++) {
-        if (*at != '%') {
+        if (*at == '%')
+            put_place(&text, *++at, hosts, program, job);
+        else
             text_printf(&text, "%c", *at);
-        } else if (!put_place(&text, *++at, hosts, program, job)) {
-            text_free(&text);
-            error_set(err, ERROR_USAGE,
-                      "launcher '%s': after %% only n, h, H, p and %% have a meaning", template);
-            return NULL;
-        }
     }
     char *command = text_take(&text);
     if (!command)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,17 +60,22 @@ bool file_read(const char *path, size_t limit, char **data, size_t *length, stru
     return true;
 }
 
+/* As many bytes of a file's name as leave room for the end of a temporary one's. */
+enum { NAME_KEPT = NAME_MAX - 2 * (int)sizeof(".ffffffff") };
+
 /*
  * A new file next to writer->path. Not by mkostemp: its files are 0600 whatever the umask says, and
  * the umask can only be read by setting it, which other threads would notice.
  */
 static bool create_temporary(struct file_writer *writer, struct error *err)
 {
+    const char *slash = strrchr(writer->path, '/');
+    const int folder = slash ? (int)(slash + 1 - writer->path) : 0;
     for (int attempt = 0; attempt < 100; attempt++) {
         struct timespec now;
         clock_gettime(CLOCK_REALTIME, &now);
-        char *name = text_format("%s.%lx-%lx", writer->path, (unsigned long)getpid(),
-                                 (unsigned long)now.tv_nsec);
+        char *name = text_format("%.*s.%lx-%lx", folder + NAME_KEPT, writer->path,
+                                 (unsigned long)getpid(), (unsigned long)now.tv_nsec);
         if (!name)
             return error_memory(err, writer->path);
         writer->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -94,6 +94,23 @@ bool host_list_read(const char *path, struct host_list *list, struct error *err)
     return ok && (list->count > 0 || error_set(err, ERROR_USAGE, "%s names no hosts", path));
 }
 
+bool launcher_check(const char *launcher, struct error *err)
+{
+    if (!launcher || strcmp(launcher, "mpirun") == 0 || strcmp(launcher, "srun") == 0 ||
+        strncmp(launcher, "srun:", 5) == 0)
+        return true;
+    if (!strstr(launcher, "%p"))
+        return error_set(err, ERROR_USAGE,
+                         "launcher '%.200s': %%p, the program to start on each host, is missing",
+                         launcher);
+    for (const char *at = strchr(launcher, '%'); at; at = strchr(at + 2, '%'))
+        if (!at[1] || !strchr("nhHp%", at[1]))
+            return error_set(err, ERROR_USAGE,
+                             "launcher '%.200s': after %% only n, h, H, p and %% have a meaning",
+                             launcher);
+    return true;
+}
+
 bool spec_has_hosts(const struct spec *spec)
 {
     return spec->hosts || device_list_names_hosts(&spec->devices);

@@ -106,11 +106,11 @@ static enum init_rule init_find(const char *value)
 
 static bool set_init_file(struct spec *spec, const char *value, struct error *err)
 {
-    if (!text_ends_in(value, ".safetensors"))
+    if (!text_ends_in(value, ".safetensors") && !strchr(value, '/'))
         return error_set(err, ERROR_USAGE,
                          "init '%s' is none of normal:STD, uniform:BOUND, xavier-uniform, "
                          "xavier-normal, kaiming-uniform, kaiming-normal, default, and no "
-                         ".safetensors file",
+                         ".safetensors file, nor the path of another",
                          value);
     if (!set_string(&spec->init_file, value, err))
         return false;
@@ -118,7 +118,7 @@ static bool set_init_file(struct spec *spec, const char *value, struct error *er
     return true;
 }
 
-/* A rule's name, with its scale where it has one, "normal", or a .safetensors file. */
+/* A rule's name, with its scale where it has one, "normal", or a file: none of those has a '/'. */
 static bool set_init(struct spec *spec, const char *value, struct error *err)
 {
     const char *text = strcmp(value, "normal") == 0 ? "normal:0.01" : value;

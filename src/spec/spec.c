@@ -193,7 +193,8 @@ bool spec_validate(const struct spec *spec, struct error *err)
         !lr_schedule_check(&spec->schedule, spec->epochs, err))
         return false;
     struct host_list hosts;
-    if (spec_has_hosts(spec) && !spec_hosts(spec, &hosts, err))
+    if (spec_has_hosts(spec) &&
+        !(spec_hosts(spec, &hosts, err) && launcher_check(spec->launcher, err)))
         return false;
     return validate_end(spec, final, err) && validate_optimizer(spec, err) &&
            validate_strategy(spec, err) &&

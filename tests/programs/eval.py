@@ -3,7 +3,9 @@
 """Testing saved weights with 'dpartui eval', and resuming a run whose engine was killed."""
 
 import json
+import math
 import os
+import re
 import shutil
 import signal
 import struct
@@ -263,6 +265,31 @@ rows of a class, by the class that they were taken for:
         self.refuse(2, "theirs.safetensors: does not say which model its weights are of: --model "
                     "names it", "eval", "theirs.safetensors")
         self.refuse(2, "theirs.safetensors: 'fc.weight' has shape", "eval", "theirs.safetensors",
+                    "--model", "linear", "--data", "glyphs")
+        self.refuse(2, "no .safetensors file, nor the path of another", "train", *LINEAR, "--init",
+                    "w.weights")
+
+    def test_any_name_will_do(self):
+        name = "w" * 250 + ".abc"
+        said = self.good("train", *LINEAR, "--epochs", "1", "--train-rows", "30", "--save", name)
+        accuracy = re.search("test acc ([0-9.]+)", said)[1]
+        result = self.run_program("eval", name)
+        self.assertIn(f"test acc {accuracy}", result.stdout)
+        self.assertEqual(result.stderr, "")
+        self.good("train", *LINEAR, "--epochs", "1", "--init", "./" + name)
+
+    def test_weights_that_are_no_numbers(self):
+        self.good("train", *LINEAR, "--epochs", "1", "--train-rows", "30", "--save", "w.safetensors")
+        with open(os.path.join(self.folder, "w.safetensors"), "rb") as file:
+            header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+            values = file.read()
+        del header["__metadata__"]
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        with open(os.path.join(self.folder, "nan.safetensors"), "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text + values[:8] +
+                       struct.pack("<f", math.nan) + values[12:])
+        self.refuse(1, "the test loss of these weights is not finite", "eval", "nan.safetensors",
                     "--model", "linear", "--data", "glyphs")
 
     def test_an_interrupted_run_goes_on(self):

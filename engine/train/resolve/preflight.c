@@ -191,7 +191,7 @@ static bool check_balance(const struct preflight *p, const struct preflight_sink
 static bool check_batch(const struct preflight *p, const struct preflight_sink *sink,
                         struct error *err)
 {
-    return p->rows == 0 || p->batch <= p->rows ||
+    return p->length.total_steps == 0 || p->rows == 0 || p->batch <= p->rows ||
            warn(sink, err,
                 "batch %ld: there %s %ld training row%s, so every epoch is one step with all of "
                 "them",

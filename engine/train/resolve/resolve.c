@@ -140,6 +140,7 @@ static bool check_place(const char *option, const char *path, bool whole, struct
     if (!path)
         return true;
     bool exists = stat(path, &info) == 0;
+    const bool too_long = !exists && errno == ENAMETOOLONG;
     if (exists && S_ISDIR(info.st_mode))
         return error_set(err, ERROR_USAGE, "%s %s: is a directory: name a file", option, path);
     /* Weights replace the file by a rename, which a device or pipe would not survive; a log is
@@ -151,10 +152,11 @@ static bool check_place(const char *option, const char *path, bool whole, struct
     if (!copy)
         return error_memory(err, path);
     const char *directory = dirname(copy);
-    int reason = 0;
-    if (stat(directory, &info) == 0 && !S_ISDIR(info.st_mode))
+    int reason = too_long ? ENAMETOOLONG : 0;
+    if (reason == 0 && stat(directory, &info) == 0 && !S_ISDIR(info.st_mode))
         reason = ENOTDIR;
-    else if (access(directory, W_OK | X_OK) != 0 && (whole || access(path, W_OK) != 0))
+    else if (reason == 0 && access(directory, W_OK | X_OK) != 0 &&
+             (whole || access(path, W_OK) != 0))
         reason = errno;
     if (reason != 0) {
         errno = reason;
@@ -163,6 +165,21 @@ static bool check_place(const char *option, const char *path, bool whole, struct
     }
     free(copy);
     return reason == 0;
+}
+
+/* What one option writes, another would replace. */
+static bool check_different(const struct spec *spec, struct error *err)
+{
+    const struct {
+        const char *option, *path;
+    } files[] = {{"save", spec->save}, {"save-best", spec->save_best}, {"log", spec->log}};
+    const size_t count = sizeof files / sizeof *files;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            if (files[i].path && files[j].path && strcmp(files[i].path, files[j].path) == 0)
+                return error_set(err, ERROR_USAGE, "%s and %s are the same file: %s",
+                                 files[i].option, files[j].option, files[i].path);
+    return true;
 }
 
 /* Can this folder be written to, or created? */
@@ -214,7 +231,7 @@ bool resolve_spec(struct spec *spec, const struct data_watch *watch, struct erro
               check_memory(spec, net, spec_train_rows(spec, shape.rows), test_rows, err) &&
               check_init(spec, net, err) && check_place("save", spec->save, true, err) &&
               check_place("save-best", spec->save_best, true, err) &&
-              check_place("log", spec->log, false, err) &&
+              check_place("log", spec->log, false, err) && check_different(spec, err) &&
               check_folder("tensorboard", spec->tensorboard, err);
     net_free(net);
     spec->resolved = ok;

@@ -123,6 +123,11 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
     }
     const struct row_set *set = run->work.evaluated;
     const bool validation = set == &run->work.validation;
+    if (!isfinite(loss_sum) && run->metrics.steps == 0)
+        return error_set(err, ERROR_FAILED,
+                         "the %s loss of these weights is not finite: some are no numbers, or too "
+                         "large",
+                         validation ? "validation" : "test");
     if (!isfinite(loss_sum))
         return error_set(err, ERROR_FAILED,
                          "the %s loss is not finite after step %ld: training has diverged; try a "

@@ -48,6 +48,27 @@ static void check_refused(bool ok, const char *words)
 /* 63 letters are the longest name. */
 #define LETTERS "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk"
 
+START_TEST(launchers)
+{
+    static const char *const good[] = {"mpirun", "srun", "srun:17", "start %p",
+                                       "a -n %n %h %H 100%% %p"};
+    static const struct {
+        const char *launcher, *words;
+    } bad[] = {{"mpirun -n 2", "%p, the program to start on each host, is missing"},
+               {"mpirun %q %p", "after % only n, h, H, p and % have a meaning"},
+               {"mpirun %p %", "after % only n, h, H, p and % have a meaning"}};
+    set("hosts", "h1,h2");
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        set("launcher", good[i]);
+        ck_assert_msg(spec_validate(&spec, &err), "%s", err.text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        set("launcher", bad[i].launcher);
+        check_refused(spec_validate(&spec, &err), bad[i].words);
+    }
+}
+END_TEST
+
 START_TEST(lists_of_names)
 {
     static const char *const lists[] = {"h1", "h1,h2", "node-7.cluster.example,10.0.0.2,a_b",
@@ -275,6 +296,7 @@ int main(void)
     Suite *suite = suite_create("hosts");
     TCase *tc = tcase_create("hosts");
     tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, launchers);
     tcase_add_test(tc, lists_of_names);
     tcase_add_loop_test(tc, a_spec_moves_to_other_hosts, 0, sizeof moves / sizeof *moves);
     tcase_add_test(tc, unlike_hosts_cannot_be_moved);

@@ -11,6 +11,8 @@
 /* What is refused before anything is opened, and what is filled in. */
 
 /* Specs that cannot be run: refused before anything is opened. */
+#define LETTERS_64 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl"
+
 static const struct {
     const char *settings, *reason;
 } impossible[] = {
@@ -37,11 +39,15 @@ static const struct {
     {"save=/", "is a directory"},
     {"save=/dev/null", "not a regular file"},
     {"log=/nosuch/log", "/nosuch/log"},
+    {"save=/tmp/" LETTERS_64 LETTERS_64 LETTERS_64 LETTERS_64, "File name too long"},
+    {"save=/tmp/a.safetensors save-best=/tmp/a.safetensors",
+     "save and save-best are the same file: /tmp/a.safetensors"},
+    {"log=/tmp/a save-best=/tmp/a", "save-best and log are the same file: /tmp/a"},
 };
 
 START_TEST(impossible_specs)
 {
-    char settings[300];
+    char settings[400];
     snprintf(settings, sizeof settings, LINEAR "%s", impossible[_i].settings);
     recorder_init(&rec, settings);
     ck_assert(!recorder_run(&rec));
