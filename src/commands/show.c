@@ -261,6 +261,10 @@ static bool write_step(const json_t *run, const char *path, struct error *err)
                          "run %.0f has no step to draw: only --strategy pipeline has stages",
                          member_number(run, "run"));
     const struct timeline timeline = timeline_read(event);
+    if (!timeline.drawn)
+        return error_set(err, ERROR_FAILED,
+                         "run %.0f has no step to draw: its %.0f micro-batches are too many",
+                         member_number(run, "run"), timeline.micro_batches);
     snprintf(title, sizeof title, "Run %.0f, step %.0f", member_number(run, "run"), timeline.step);
     bool ok = stream_open(&out, path, err);
     if (ok)

@@ -84,8 +84,9 @@ struct timeline timeline_read(const json_t *event)
         .predicted_s = member_positive(event, "predicted_s"),
         .list = json_object_get(event, "stages"),
     };
-    double most = 0;
+    double most = 0, from, to;
     timeline.stages = json_array_size(timeline.list);
+    timeline.drawn = timeline_pass(&timeline, 0, TIMELINE_FORWARD, 0, &from, &to);
     for (size_t i = 0; i < timeline.stages; i++) {
         const double busy = busy_of(&timeline, i), transfer = transfers_of(&timeline, i);
         timeline.bubble += (1 - busy) / (double)timeline.stages;
@@ -93,7 +94,7 @@ struct timeline timeline_read(const json_t *event)
         timeline.small += small_of(&timeline, i) / (double)timeline.stages;
         most = fmax(most, busy + transfer);
     }
-    timeline.fill_drain = fmax(0, 1 - most);
+    timeline.fill_drain = timeline.drawn ? fmax(0, 1 - most) : 0;
     return timeline;
 }
 
@@ -137,7 +138,8 @@ void timeline_row(const struct timeline *timeline, size_t stage, int columns, ch
         const enum timeline_task task =
             timeline_at(timeline, stage, timeline->seconds * i / columns,
                         timeline->seconds * (i + 1) / columns, &micro_batch);
-        text[i] = task == TIMELINE_FORWARD    ? (char)('0' + micro_batch % 10)
+        text[i] = !timeline->drawn            ? ' '
+                  : task == TIMELINE_FORWARD  ? (char)('0' + micro_batch % 10)
                   : task == TIMELINE_BACKWARD ? (char)('a' + micro_batch % 10)
                   : task == TIMELINE_UPDATE   ? '+'
                                               : '.';
@@ -150,20 +152,20 @@ void timeline_row(const struct timeline *timeline, size_t stage, int columns, ch
 void timeline_summary(const struct timeline *timeline, char *buffer, size_t size)
 {
     struct figure seconds, bubble, predicted, fill, rest, transfer, cost;
-    char first[48] = "", small[48] = "";
+    char first[48] = "", small[48] = "", parts[96] = "too many passes to draw";
     if (timeline->small > 0)
         snprintf(small, sizeof small, "; small micro-batches cost %s",
                  figure_percent(&cost, timeline->small));
     if (timeline->pipelines > 1)
         snprintf(first, sizeof first, " of the first of %.0f pipelines", timeline->pipelines);
-    snprintf(buffer, size,
-             "step %.0f%s: %s s, %s bubble (predicted %s): %s fill and drain, %s imbalance, "
-             "%s transfer%s",
-             timeline->step, first, figure_seconds(&seconds, timeline->seconds),
+    if (timeline->drawn)
+        snprintf(parts, sizeof parts, "%s fill and drain, %s imbalance, %s transfer",
+                 figure_percent(&fill, timeline->fill_drain),
+                 figure_percent(
+                     &rest, fmax(0, timeline->bubble - timeline->fill_drain - timeline->transfer)),
+                 figure_percent(&transfer, timeline->transfer));
+    snprintf(buffer, size, "step %.0f%s: %s s, %s bubble (predicted %s): %s%s", timeline->step,
+             first, figure_seconds(&seconds, timeline->seconds),
              figure_percent(&bubble, timeline->bubble),
-             figure_percent(&predicted, timeline->predicted_bubble),
-             figure_percent(&fill, timeline->fill_drain),
-             figure_percent(&rest,
-                            fmax(0, timeline->bubble - timeline->fill_drain - timeline->transfer)),
-             figure_percent(&transfer, timeline->transfer), small);
+             figure_percent(&predicted, timeline->predicted_bubble), parts, small);
 }

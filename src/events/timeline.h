@@ -22,8 +22,9 @@ struct timeline_stage {
 struct timeline {
     double step, seconds, micro_batches;
     double pipelines;  /* that there are; these are the stages of the first */
-    double fill_drain; /* of all stages alike */
-    double transfer;   /* on the mean over the stages: between a pass and its neighbour's */
+    bool drawn;        /* the passes are known; of too many there are only sums */
+    double fill_drain; /* of all stages alike, where it is drawn */
+    double transfer; /* likewise, on the mean over the stages: between a pass and its neighbour's */
     /* Part of the passes: what they take more than one over all rows would; 0: not known. */
     double small;
     double bubble;           /* on the mean over the stages: not busy */
@@ -49,11 +50,13 @@ bool timeline_pass(const struct timeline *timeline, size_t stage, enum timeline_
                    size_t index, double *from, double *to);
 
 /* A row of `columns` characters for a stage: a digit for the forward pass of a micro-batch, by its
- * number modulo ten, a letter from a on for its backward pass, + for the update, . for waiting.
- * `text` has room for columns + 1; `tasks`, if not NULL, gets what each one stands for. */
+ * number modulo ten, a letter from a on for its backward pass, + for the update, . for waiting;
+ * blank where it is not drawn. `text` has room for columns + 1; `tasks`, if not NULL, gets what
+ * each one stands for. */
 void timeline_row(const struct timeline *timeline, size_t stage, int columns, char *text,
                   enum timeline_task *tasks);
 
 /* "step 24: 4.12 s, 21% bubble (predicted 18%): 14% fill and drain, 6% imbalance, 1% transfer", and
- * "; small micro-batches cost 9%" where that is known */
+ * "; small micro-batches cost 9%" where that is known; "too many passes to draw" where there are.
+ */
 void timeline_summary(const struct timeline *timeline, char *buffer, size_t size);

@@ -56,6 +56,26 @@ START_TEST(lost_time_has_causes)
 }
 END_TEST
 
+START_TEST(too_many_passes_are_not_drawn)
+{
+    size_t index;
+    json_t *stage;
+    json_array_foreach(json_object_get(event, "stages"), index, stage)
+    {
+        json_array_clear(json_object_get(stage, "forward"));
+        json_array_clear(json_object_get(stage, "backward"));
+    }
+    const struct timeline sums = timeline_read(event);
+    char text[200], row[11];
+    ck_assert(timeline.drawn && !sums.drawn);
+    timeline_summary(&sums, text, sizeof text);
+    ck_assert_str_eq(text, "step 7: 10.0 s, 40% bubble (predicted 25%): too many passes to draw; "
+                           "small micro-batches cost 4%");
+    timeline_row(&sums, 0, 10, row, NULL);
+    ck_assert_str_eq(row, "          ");
+}
+END_TEST
+
 START_TEST(rows_show_who_does_what)
 {
     enum timeline_task tasks[20];
@@ -113,7 +133,7 @@ START_TEST(what_is_missing_is_nothing)
         timeline_summary(&read, text, sizeof text);
         for (size_t k = 0; k < read.stages; k++) {
             timeline_row(&read, k, 10, text, NULL);
-            ck_assert_str_eq(text, "..........");
+            ck_assert_str_eq(text, "          ");
             ck_assert_str_eq(timeline_stage(&read, k).device, "");
         }
         json_decref(other);
@@ -127,6 +147,7 @@ int main(void)
     TCase *tc = tcase_create("timelines");
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, lost_time_has_causes);
+    tcase_add_test(tc, too_many_passes_are_not_drawn);
     tcase_add_test(tc, rows_show_who_does_what);
     tcase_add_test(tc, no_pass_is_too_short_to_be_seen);
     tcase_add_test(tc, passes_can_be_drawn_one_by_one);
