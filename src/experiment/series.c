@@ -104,6 +104,9 @@ static bool better(const struct series *series, const struct series_run *a,
         return threads > 0;
     if (a->has_speed != b->has_speed)
         return a->has_speed;
+    /* What others are compared with should not change while they are. */
+    if (isnan(a->samples_per_s) != isnan(b->samples_per_s))
+        return isnan(a->samples_per_s);
     if (a->failed != b->failed)
         return b->failed;
     return a->run > b->run;

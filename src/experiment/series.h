@@ -69,9 +69,9 @@ bool series_alike(const struct series_run *a, const struct series_run *b, bool g
  * finish. `anchor` says what is the same in all but the strategy, `measure` gives batch and lr
  * (often the same run).
  * A run that does not fit is passed over. Of several on as many devices that one is kept which has
- * the highest preference, then the anchor's threads, then a known speed, then one that did not
- * fail, then the newest; if it is of a study, all its repeats that are done count together. False:
- * memory ran out.
+ * the highest preference, then the anchor's threads, then a known speed, then one that does not
+ * train now, then one that did not fail, then the newest; if it is of a study, all its repeats that
+ * are done count together. False: memory ran out.
  */
 void series_begin(struct series *series, enum scaling scaling, enum strategy strategy,
                   const struct series_run *anchor, const struct series_run *measure,

@@ -28,10 +28,16 @@ static const struct list_column all_columns[RUN_COLUMNS] = {
     [RUN_COLUMN_SYNC] = {"sync", 9, 16, false, 12},
 };
 
-/* The columns between the title of a left-aligned column and the next title. */
+static int end_of_title(const struct column_place *places, int column)
+{
+    return all_columns[column].right ? places[column].x + places[column].w
+                                     : places[column].x + text_columns(all_columns[column].title);
+}
+
+/* The columns between a title and the next one. */
 static int room_after_title(const struct column_place *places, int width, int column)
 {
-    int next = width + 1, length = text_columns(all_columns[column].title);
+    int next = width + 1;
     for (int i = 0; i < RUN_COLUMNS; i++)
         if (places[i].w > 0 && places[i].x > places[column].x && places[i].x < next) {
             next = places[i].x;
@@ -39,11 +45,22 @@ static int room_after_title(const struct column_place *places, int width, int co
             if (all_columns[i].right)
                 next += places[i].w - text_columns(all_columns[i].title);
         }
-    return next - 1 - (places[column].x + length + 1);
+    return next - 1 - (end_of_title(places, column) + 1);
 }
 
-/* Which part of a longer list is shown, after a title that leaves room for it, as long as there is
- * room for. */
+static bool put_after_title(struct surface *surface, struct rect area,
+                            const struct column_place *places, int column, const char *text)
+{
+    const int length = text_columns(text);
+    if (places[column].w <= 0 || room_after_title(places, area.w, column) < length)
+        return false;
+    surface_text(surface, area.y, area.x + end_of_title(places, column) + 1, length, STYLE_NORMAL,
+                 text);
+    return true;
+}
+
+/* Which part of a longer list is shown: after its name, where it is in nobody's way, or else after
+ * the title of a left-aligned column that leaves room for it. */
 static void draw_position(struct surface *surface, struct rect area,
                           const struct column_place *places, int first, int last, int count)
 {
@@ -51,17 +68,11 @@ static void draw_position(struct surface *surface, struct rect area,
     snprintf(texts[0], sizeof texts[0], "%d-%d of %d", first, last, count);
     snprintf(texts[1], sizeof texts[1], "%d-%d/%d", first, last, count);
     snprintf(texts[2], sizeof texts[2], "%d/%d", last, count);
-    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
-        for (int i = RUN_COLUMN_MODEL; i < RUN_COLUMNS; i++) {
-            const int length = text_columns(texts[k]);
-            if (places[i].w <= 0 || all_columns[i].right ||
-                room_after_title(places, area.w, i) < length)
-                continue;
-            surface_text(surface, area.y,
-                         area.x + places[i].x + text_columns(all_columns[i].title) + 1, length,
-                         STYLE_NORMAL, texts[k]);
-            return;
-        }
+    for (int i = RUN_COLUMN_NUMBER; i < RUN_COLUMNS; i++)
+        for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+            if ((i == RUN_COLUMN_NUMBER || !all_columns[i].right) &&
+                put_after_title(surface, area, places, i, texts[k]))
+                return;
 }
 
 /* Which lines of the list are on the screen: `pinned` ones of its top, then those from `first` on.

@@ -20,7 +20,7 @@
  * and sweeps that train what is missing.
  */
 
-enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 7, NOTES = 7, NOTE_ROWS = 6 };
+enum { TABLE_WIDTH = 90, WIDE = 150, CHART_LEAST = 6, NOTES = 7, NOTE_ROWS = 6 };
 
 /* The text between table and chart. */
 struct notes {
@@ -252,18 +252,15 @@ static bool draw_lower(const struct ui *ui, const struct comparison *comparison,
     return area.h < CHART_LEAST || compare_chart_draw(ui, comparison, surface, area, err);
 }
 
-/* How many rows the table gets of those above the chart or the plan. */
+/* How many rows the table gets of those above the chart or the plan; none: less than one. */
 static int table_rows(const struct ui *ui, const struct comparison *comparison, int rows)
 {
     int wanted = compare_table_rows(comparison);
-    int lower = sweep_is_asked(ui) ? compare_plan_rows(ui) : CHART_LEAST;
-    int least = sweep_is_asked(ui) ? 0 : 5;
-    /* The chart stays as long as a few lines of the table do; a plan has to be read. */
-    if (wanted > rows - lower && rows - lower >= least)
+    int lower = compare_plan_rows(ui);
+    /* The words are about its rows; a plan has to be read. */
+    if (sweep_is_asked(ui) && wanted > rows - lower)
         wanted = rows - lower;
-    if (wanted > rows)
-        wanted = rows;
-    return sweep_is_asked(ui) && rows < lower ? 0 : wanted;
+    return wanted > rows ? rows : wanted;
 }
 
 /* Table, words and chart, one below the other. */

@@ -175,6 +175,9 @@ void compare_table_draw(const struct ui *ui, const struct comparison *comparison
     struct column_place places[COLUMNS] = {{0, 0}};
     int focus = comparison_line(ui, comparison), at = 0, line = 0;
     int all = compare_table_rows(comparison) - 1, visible = area.h - 1;
+    /* A row for what is left, where the table is cut. */
+    if (all > visible && visible > 5)
+        visible--;
     int first = list_scroll(row_of_line(comparison, focus), all, visible);
     place_columns(area.w, isfinite(ui->compare.target_acc), places);
     draw_heading(ui, comparison, surface, area, places);
@@ -193,4 +196,8 @@ void compare_table_draw(const struct ui *ui, const struct comparison *comparison
                 surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
         }
     }
+    const int below = all - first - visible;
+    if (below > 0 && visible < area.h - 1)
+        surface_format(surface, area.y + area.h - 1, area.x, area.w, STYLE_LABEL,
+                       "%d more line%s below", below, plural(below));
 }
