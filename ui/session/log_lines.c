@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/session/log_lines.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "ui/session/ui.h"
 #include "ui/state/log.h"
 
@@ -16,18 +20,42 @@ const char *log_level_name(enum log_level level)
     return names[level];
 }
 
+/* The next word, in `size` bytes; what is left. */
+static const char *next_word(const char *words, char *word, size_t size)
+{
+    const size_t length = strcspn(words, " ");
+    snprintf(word, size, "%.*s", (int)length, words);
+    words += length;
+    return words + strspn(words, " ");
+}
+
+/* Is it of that run, or does it name it? */
+static bool is_about(const struct log_line *line, long run)
+{
+    char name[32];
+    const int length = snprintf(name, sizeof name, "run %ld", run);
+    const char *at = line->text;
+    while ((at = strcasestr(at, name)) && isdigit((unsigned char)at[length]))
+        at += length;
+    return line->run == run || at;
+}
+
 bool log_matches(const struct log_line *line, const char *words)
 {
-    char before[48], word[64];
-    size_t length;
+    char before[48], word[64], next[64];
+    long run;
     snprintf(before, sizeof before, line->run != 0 ? "%s run %ld" : "%s",
              log_level_name(line->level), line->run);
-    for (words += strspn(words, " "); *words != '\0'; words += strspn(words, " ")) {
-        length = strcspn(words, " ");
-        snprintf(word, sizeof word, "%.*s", (int)length, words);
-        if (!strcasestr(line->text, word) && !strcasestr(before, word))
+    for (words += strspn(words, " "); *words != '\0';) {
+        words = next_word(words, word, sizeof word);
+        const char *after = next_word(words, next, sizeof next);
+        if (strcasecmp(word, "run") == 0 && parse_long(next, 0, LONG_MAX, &run)) {
+            if (!is_about(line, run))
+                return false;
+            words = after;
+        } else if (!strcasestr(line->text, word) && !strcasestr(before, word)) {
             return false;
-        words += length;
+        }
     }
     return true;
 }

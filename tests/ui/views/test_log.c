@@ -145,7 +145,11 @@ START_TEST(words_in_any_order_and_case)
     ck_assert(log_matches(&line, "BUS gpu"));
     ck_assert(log_matches(&line, "error 12 fallen "));
     ck_assert(log_matches(&line, "run 12"));
+    ck_assert(log_matches(&line, "error run 12 gpu"));
     ck_assert(!log_matches(&line, "run 13"));
+    /* Not every message with a 1 in it. */
+    ck_assert(!log_matches(&line, "run 1"));
+    ck_assert(log_matches(&line, "run gpu"));
     ck_assert(!log_matches(&line, "gpu warning"));
 }
 END_TEST

@@ -16,6 +16,11 @@ static void write_times(struct page *page, const struct ui *ui, const struct sta
     double lasted = isfinite(run->ended_at) ? run->ended_at - run->started_at
                     : live                  ? ui->state.live.elapsed_s
                                             : NAN;
+    const struct measure *measure = &ui->details.measure;
+    double trained = 0;
+    for (int i = 0; i < measure->count; i++)
+        trained += measure->epochs[i].seconds;
+    const bool was_resumed = trained > lasted;
     struct figure duration;
     date_text(run->submitted_at, true, submitted, sizeof submitted);
     date_text(run->started_at, true, started, sizeof started);
@@ -23,8 +28,8 @@ static void write_times(struct page *page, const struct ui *ui, const struct sta
     page_entry(page, "submitted", STYLE_NORMAL, "%s", submitted);
     page_entry(page, "started", STYLE_NORMAL, "%s", started);
     page_entry(page, "ended", STYLE_NORMAL, "%s", ended);
-    page_entry(page, "lasted", STYLE_NORMAL, "%s%s", figure_duration(&duration, lasted),
-               live ? " so far" : "");
+    page_entry(page, "lasted", STYLE_NORMAL, "%s%s%s", figure_duration(&duration, lasted),
+               was_resumed ? " since it was resumed" : "", live ? " so far" : "");
 }
 
 static void write_results(struct page *page, const struct ui *ui, const struct state_run *run)
