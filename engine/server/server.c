@@ -297,6 +297,10 @@ static bool set_up(struct server *server, struct error *err)
             ? !server_add_connection(server, options->private_fd, err)
             : !listener_open(&server->listener, &server->log, LOCK_SECONDS, err))
         return false;
+    /* Before anything that takes time: whoever comes now should find the other one. */
+    if (options->private_fd < 0 &&
+        !history_claim(false, options->store_path, server->listener.address.sun_path, err))
+        return false;
     if (!affinity_cpus(&server->cpus, &server->cpu_count, err))
         return false;
     budget_begin(&server->budget, server->cpu_count, clock_seconds());

@@ -105,7 +105,7 @@ static bool is_same_place(char *place, const char *socket)
     return strcmp(place, socket) == 0;
 }
 
-bool store_check_engine(const char *store, const char *socket, struct error *err)
+bool store_check_engine(const char *store, const char *socket, bool starts, struct error *err)
 {
     char text[SIGN_BYTES + 1] = "", host[HOST_NAME_MAX + 1] = "", theirs[SIGN_BYTES] = "",
                            place[SIGN_BYTES] = "";
@@ -116,12 +116,19 @@ bool store_check_engine(const char *store, const char *socket, struct error *err
     if (fd >= 0)
         close(fd);
     (void)gethostname(host, sizeof host - 1);
-    return !locked || sscanf(text, "%ld listens on %255s %255[^\n]", &pid, theirs, place) != 3 ||
-           strcmp(theirs, host) != 0 || is_same_place(place, socket) ||
-           error_set(err, ERROR_USAGE,
-                     "%s: another engine of yours, process %ld, keeps its runs there; it listens "
-                     "on %s: stop it, or set XDG_RUNTIME_DIR as it was for it",
-                     store, pid, place);
+    if (!locked || sscanf(text, "%ld listens on %255s %255[^\n]", &pid, theirs, place) != 3 ||
+        strcmp(theirs, host) != 0)
+        return true;
+    const bool same = is_same_place(place, socket);
+    if (same && starts)
+        return error_set(err, ERROR_USAGE,
+                         "%s: another engine of yours, process %ld, keeps its runs there; its "
+                         "socket was removed, and will be there again in a moment: try again",
+                         store, pid);
+    return same || error_set(err, ERROR_USAGE,
+                             "%s: another engine of yours, process %ld, keeps its runs there; it "
+                             "listens on %s: stop it, or set XDG_RUNTIME_DIR as it was for it",
+                             store, pid, place);
 }
 
 bool store_lock(const char *store, int *fd, struct error *err)

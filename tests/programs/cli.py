@@ -700,9 +700,22 @@ class Engine(Case):
             self.assertEqual(self.pid(), engine)
         self.assertEqual(self.status_of(1), "running")
 
+    def test_without_its_socket_it_stays_the_one_of_its_store(self):
+        """Another one would give its runs the same numbers, and lose them."""
+        self.good("train", *SHORT)
+        for _ in range(3):
+            run = int(self.good("train", *ENDLESS, "--detach"))
+            engine = self.pid()
+            shutil.rmtree(self.path("dpartui"))
+            self.assertEqual(int(self.good("train", *SHORT, "--detach")), run + 1)
+            self.assertEqual(self.pid(), engine)
+            self.good("stop", "--now", str(run))
+            self.wait_for("the other run", lambda other=run + 1: self.status_of(other) == "done")
+
     def test_when_another_has_its_place_it_ends_idle(self):
         self.good("engine", "start")
         first = self.pid()
+        self.env["XDG_DATA_HOME"] = self.path("other-data")
 
         def another_starts():
             """False: the first one has noticed sooner that its socket is gone, and listens again."""

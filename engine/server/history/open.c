@@ -91,5 +91,5 @@ bool history_claim(bool own, const char *path, const char *socket, struct error 
 {
     if (own)
         store_lock_say_socket(path, socket);
-    return own || !path || store_check_engine(path, socket, err);
+    return own || !path || store_check_engine(path, socket, true, err);
 }
