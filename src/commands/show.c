@@ -347,6 +347,10 @@ static bool run(struct invocation *invocation, struct error *err)
     if (!run_number_parse(invocation->arguments[0], &number, err) || !run_source_open(&source, err))
         return false;
     bool pair = invocation->argument_count == 2;
+    if (invocation_has(invocation, "svg-step") &&
+        (invocation_has(invocation, "json") || invocation_has(invocation, "profile")))
+        return error_set(err, ERROR_USAGE, "--svg-step and --%s exclude each other",
+                         invocation_has(invocation, "json") ? "json" : "profile");
     bool ok =
         pair ? show_pair(&source, invocation, err) : run_source_view(&source, number, &view, err);
     if (ok && !pair) {

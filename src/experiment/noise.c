@@ -6,6 +6,7 @@
 
 #include "base/figure.h"
 #include "base/text.h"
+#include "spec/names.h"
 
 double noise_waste(double noise, double batch)
 {
@@ -104,14 +105,17 @@ const char *noise_reach_sentence(const struct noise_reach *reach, const struct n
 {
     const int devices = choice->outcome->devices;
     struct figure batch;
-    char target[40] = "the same accuracy", many[40] = "", range[48] = "";
+    const enum strategy strategy = choice->outcome->strategy;
+    char target[40] = "the same accuracy", many[60] = "", range[48] = "";
     buffer[0] = '\0';
     if (!isfinite(reach->sooner))
         return buffer;
     if (isfinite(target_acc))
         snprintf(target, sizeof target, "%g", target_acc);
     if (devices > 0)
-        snprintf(many, sizeof many, "%d device%s, ", devices, plural(devices));
+        snprintf(many, sizeof many, "%d device%s, %s%s", devices, plural(devices),
+                 strategy != STRATEGY_DATA ? strategy_name(strategy) : "",
+                 strategy != STRATEGY_DATA ? ", " : "");
     if (reach->high - reach->low >= 0.05)
         snprintf(range, sizeof range, " (%.1f-%.1f)", reach->low, reach->high);
     snprintf(buffer, size,

@@ -9,6 +9,8 @@
 bool stream_open(struct stream *output, const char *path, struct error *err)
 {
     *output = (struct stream)STREAM_INIT;
+    if (path && path[0] == '\0')
+        return error_set(err, ERROR_USAGE, "the name of the file to write is empty");
     return !path || strcmp(path, "-") == 0 || file_writer_open(&output->writer, path, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store/doubt.h"
 #include "store/query.h"
@@ -46,6 +47,10 @@ struct store *store_new(const char *path, struct error *err)
 
 bool store_open_database(struct store *store, int flags, struct error *err)
 {
+    struct stat info;
+    /* A pipe would be waited for. */
+    if (stat(store->path, &info) == 0 && !S_ISREG(info.st_mode))
+        return error_set(err, ERROR_FAILED, "%s: no regular file: move it away", store->path);
     if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK)
         return store_error(store, "be opened", err);
     sqlite3_extended_result_codes(store->db, 1);

@@ -76,7 +76,7 @@ static bool is_readable(const struct store *store, const char *suffix, struct er
     char buffer[16384], *path = text_format("%s%s", store->path, suffix);
     if (!path)
         return error_memory(err, store->path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     bool ok = fd >= 0 || errno == ENOENT || error_errno(err, "%s: cannot be read", path);
     ssize_t got = fd >= 0 ? 1 : 0;
     while (ok && got != 0) {

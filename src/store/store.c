@@ -98,7 +98,7 @@ bool store_open_as_is(const char *path, struct store **out, int *version, struct
                    ? error_set(err, ERROR_ABSENT, "%s: there is no run store yet", path)
                    : error_errno(err, "%s: cannot be read", path);
     /* A moment after an engine has made it, there is nothing in it either. */
-    if (info.st_size == 0 && !store_is_locked(path))
+    if (S_ISREG(info.st_mode) && info.st_size == 0 && !store_is_locked(path))
         return error_set(err, ERROR_FAILED,
                          "%s: is empty (0 bytes): put a backup in its place, or remove it", path);
     return open_for_reading(path, out, version, err);

@@ -82,7 +82,7 @@ static bool looks_older(const char *path)
 {
     static const char magic[16] = "SQLite format 3";
     unsigned char header[72];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
     ssize_t got = pread(fd, header, sizeof header, 0);

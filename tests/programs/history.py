@@ -486,6 +486,7 @@ class Export(Case):
             self.assertIn(says, self.bad(2, "export", "1", *arguments))
         self.assertIn("no run 7", self.bad(1, "export", "1", "7", "--csv"))
         self.assertIn("/no/such", self.bad(1, "export", "1", "--csv", "--output", "/no/such/file"))
+        self.assertIn("file to write is empty", self.bad(2, "export", "1", "--csv", "--output", ""))
         self.assertIn("picture", self.bad(2, "export", *["1"] * 31, "--svg"))
 
     def test_a_file_appears_whole_or_not_at_all(self):

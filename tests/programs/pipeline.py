@@ -210,6 +210,9 @@ class Pipeline(divided_case.Case):
         self.assertEqual(self.good_json("show", "1")["timeline"]["stages"], stages)
         self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "1")
         self.assertIn("run 2 has no step to draw", self.bad(1, "show", "2", "--svg-step", path))
+        for other in "--json", "--profile":
+            self.assertIn(f"--svg-step and {other} exclude each other",
+                          self.bad(2, "show", "1", "--svg-step", path, other))
 
     def test_what_stages_hand_over_is_counted_as_it_lies(self):
         """The six channels of lenet's first layers lie in blocks of more."""

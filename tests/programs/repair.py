@@ -150,6 +150,13 @@ class Check(Case):
             self.write(whole[:page * PAGE] + bytes(PAGE) + whole[(page + 1) * PAGE:])
             self.problems()
 
+    def test_a_pipe_is_no_store(self):
+        os.makedirs(os.path.dirname(self.store))
+        os.mkfifo(self.store)
+        said = self.run_program("runs")
+        self.assertNotEqual(said.returncode, 0)
+        self.assertIn("runs.db: no regular file", said.stderr)
+
     def test_problems_of_checkpoints(self):
         self.train("--epochs", "2", "--momentum", "0.9")
         self.good("engine", "stop")

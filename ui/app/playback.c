@@ -95,11 +95,16 @@ bool playback_file(struct ui *ui, const char *path, double until, struct error *
     if (!file)
         return error_errno(err, "%s: the session cannot be read", path);
     playback_begin(&playback, ui);
-    for (long number = 1; ok && !past && getline(&line, &size, file) > 0; number++)
+    long number = 0;
+    while (ok && !past && getline(&line, &size, file) > 0) {
+        number++;
         ok = play_line(&playback, line, until, &past, err) ||
              error_prefix(err, "%s:%ld", path, number);
+    }
     if (ok && ferror(file))
         ok = error_errno(err, "%s: the session cannot be read", path);
+    else if (ok && number == 0)
+        ok = error_set(err, ERROR_USAGE, "%s: is empty, and no recorded session", path);
     free(line);
     fclose(file);
     return ok;

@@ -14,7 +14,9 @@ enum { GAP = 2 };
 /* What the key does now: where the line to a host is down, an engine may well run there. */
 static const char *label_of(const struct ui *ui, const struct action_entry *entry)
 {
-    return entry->action == ACTION_ENGINE && ui->down_since[0] != '\0' ? "try now" : entry->label;
+    return entry->action == ACTION_ENGINE && ui->down_since[0] != '\0' ? "try now"
+           : entry->action == ACTION_BEST && ui->evaluation.best       ? "newest"
+                                                                       : entry->label;
 }
 
 static int entry_width(const struct ui *ui, const struct action_entry *table, size_t i)

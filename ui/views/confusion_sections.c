@@ -245,7 +245,7 @@ void confusion_matrix(struct page *page, const struct confusion_table *table, in
         page_title(page, "Taken for classes %d to %d of %d", first, first + columns - 1,
                    table->classes);
     else
-        page_title(page, "Rows of a class, by what they are taken for");
+        page_title(page, "Class, and what it is taken for");
     int y = page_next(page);
     if (y >= 0)
         write_numbers(page, y, table, first, columns);
