@@ -180,7 +180,8 @@ const char *sentence_of_strategies(const struct outcome *one, const struct outco
     buffer[0] = '\0';
     if (!(slow->samples_per_s.median > 0) || !(fast->samples_per_s.median > 0))
         return buffer;
-    if (isfinite(fast->speed_up) && isfinite(slow->speed_up)) {
+    /* On as many devices the base may be one of them. */
+    if (isfinite(fast->speed_up) && isfinite(slow->speed_up) && base->devices < fast->devices) {
         snprintf(times[0], sizeof times[0], ", %.2f times %d device%s", fast->speed_up,
                  base->devices, plural(base->devices));
         snprintf(times[1], sizeof times[1], " (%.2f)", slow->speed_up);

@@ -65,6 +65,19 @@ static bool grow(struct spec *spec, int devices, struct error *err)
     return spec_set(spec, "batch", batch, err) && spec_set(spec, "lr", lr, err);
 }
 
+/* A name for each stage but the last. */
+static bool check_stages(const struct spec *spec, struct error *err)
+{
+    const int stages = spec_stages(spec);
+    int names = 1;
+    if (spec->strategy != STRATEGY_PIPELINE || !spec->stages)
+        return true;
+    for (const char *at = spec->stages; (at = strchr(at, ',')); at++)
+        names++;
+    return names == stages - 1 || error_set(err, ERROR_USAGE, "stages: %d name%s for %d stage%s",
+                                            names, plural(names), stages, plural(stages));
+}
+
 bool sweep_run(const struct spec *prepared, const struct device_list *devices, enum scaling scaling,
                struct spec *spec, struct error *err)
 {
@@ -76,13 +89,15 @@ bool sweep_run(const struct spec *prepared, const struct device_list *devices, e
         spec->weight_count = count;
     if (spec->thread_count > cpus)
         spec->thread_count = cpus;
-    /* One device alone has one pipeline, as the base of all. */
+    /* One device alone has one pipeline of one stage, as the base of all. */
     spec->replicas = count > 1 ? spec->replicas : 1;
-    bool ok = (scaling == SCALING_STRONG || grow(spec, count, err)) && spec_validate(spec, err);
+    bool ok = (count > 1 || !spec->stages || spec_set(spec, "stages", "", err)) &&
+              (scaling == SCALING_STRONG || grow(spec, count, err)) && spec_validate(spec, err);
     if (ok && spec->strategy == STRATEGY_PIPELINE && count % spec->replicas != 0)
         ok = error_set(err, ERROR_USAGE,
                        "replicas %ld: %d device%s cannot be divided equally over as many pipelines",
                        spec->replicas, count, plural(count));
+    ok = ok && check_stages(spec, err);
     bool shards = strategy_divides_rows(spec->strategy);
     if (ok && shards && spec->split == SPLIT_EVEN && spec->batch % count != 0)
         ok = error_set(err, ERROR_USAGE, "split even: a batch of %ld does not divide by %d devices",

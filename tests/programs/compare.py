@@ -32,7 +32,7 @@ CORES = len(os.sched_getaffinity(0))
 TINY = ["--model", "linear", "--data", "glyphs", "--train-rows", "256", "--test-rows", "64",
         "--batch", "64", "--epochs", "2"]
 # Enough steps to interfere: seconds, also with sanitizers, with which a step takes five times as long.
-EPOCHS = "40" if program.is_sanitized(os.path.join(BUILD, "dpartui-engine")) else "120"
+EPOCHS = "40" if program.is_sanitized(os.path.join(BUILD, "dpartui-engine")) else "300"
 LONG = ["--model", "linear", "--data", "glyphs", "--train-rows", "256", "--test-rows", "64",
         "--batch", "4", "--epochs", EPOCHS]
 
@@ -541,6 +541,8 @@ class Compare(unittest.TestCase):
                               (["--strategies", "data", "--devices", "cpu:0"], "nothing to divide"),
                               (["--strategy", "data,tensor", "--devices", "cpu:0"],
                                "strategy: one device has nothing to divide"),
+                              (["--strategy", "pipeline", "--devices", "cpu:0-3", "--devices-counts",
+                                "2,4", "--stages", "2"], "stages: 1 name for 4 stages"),
                               (["--strategies", "data", "--strategy", "data"], "exclude"),
                               (["--strategies", "data", "--batch", "64,128"], "several values"),
                               (["--strategies", "data", "--devices-list", "cpu:0"], "no meaning"),

@@ -102,7 +102,8 @@ static bool check_stages(const struct spec *spec, const struct net *net, struct 
     bool ok = count - 1 <= cuts ||
               error_set(err, ERROR_USAGE,
                         "strategy pipeline: %s can be cut into %d stage%s at most, one for each "
-                        "device%s, and there are %d devices",
+                        "device%s, and there are %d devices: take fewer, or more pipelines "
+                        "(replicas)",
                         net->name, cuts + 1, plural(cuts + 1),
                         spec->replicas > 1 ? " of a pipeline" : "", count);
     ok = ok && (!spec->stages || net_stages_named(net, spec->stages, count - 1, ends, err));
@@ -128,17 +129,19 @@ static bool resolve_micro_batches(struct spec *spec, long rows, struct error *er
         spec->replicas > 1 ? "the last pipeline's part of a mini-batch" : "a mini-batch";
     if (spec->micro_batches > least)
         return error_set(err, ERROR_USAGE,
-                         "micro-batches %ld: %s has %ld row%s: give fewer micro-batches, or a "
-                         "larger batch",
-                         spec->micro_batches, of, least, plural(least));
+                         "micro-batches %ld: %s has %ld row%s: give fewer micro-batches, or %s",
+                         spec->micro_batches, of, least, plural(least),
+                         rows > spec->batch ? "a larger batch" : "more training rows");
     if (spec->micro_batches == 0) {
         const long usual = stages > 1 ? MICRO_BATCHES_PER_STAGE * stages : 1;
         spec->micro_batches = usual < least ? usual : least;
     }
-    for (int i = 0; i < spec->devices.count; i += stages)
-        if (!check_micro_batches(spec, shares.device[i].full, err) ||
-            !check_micro_batches(spec, shares.device[i].rest, err))
+    for (int i = 0; i < spec->devices.count; i += stages) {
+        if (!check_micro_batches(spec, shares.device[i].full, err))
             return false;
+        if (!check_micro_batches(spec, shares.device[i].rest, err))
+            return error_prefix(err, "the last mini-batch of an epoch");
+    }
     return true;
 }
 
