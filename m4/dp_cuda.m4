@@ -40,7 +40,7 @@ AC_DEFUN([DP_HEADER_NUMBER],
 # Look for the CUDA toolkit (nvcc, runtime, cuBLASLt), cuDNN and NCCL, and try them. Sets dp_cuda to
 # yes or no, dp_cuda_text to a line for people, dp_cuda_note to the reason when something is missing;
 # substitutes NVCC, NVCCFLAGS, NVCC_GENCODE, CUDA_CPPFLAGS, CUDA_LIBS; defines HAVE_CUDA_TOOLKIT,
-# HAVE_NCCL, CUDA_TOOLKIT_TEXT, CUDA_MISSING_TEXT and the folders CUBLASLT_DIR, CUDNN_DIR, NCCL_DIR.
+# HAVE_NCCL, CUDA_MISSING_TEXT and the folders CUBLASLT_DIR, CUDNN_DIR, NCCL_DIR.
 #
 # A DIR given is a toolkit's root (DIR/include, DIR/lib64 or DIR/lib, DIR/bin) or the folder
 # `nvidia' of Python's packages, which has one such root per package.
@@ -82,8 +82,6 @@ AC_DEFUN([DP_CUDA],
   AS_IF([test "x$dp_cuda" = xyes],
     [AC_DEFINE([HAVE_CUDA_TOOLKIT], [1],
        [Define to 1 if nvcc, the CUDA runtime, cuBLASLt and cuDNN were found.])
-     AC_DEFINE_UNQUOTED([CUDA_TOOLKIT_TEXT], ["$dp_cuda_text"],
-       [The CUDA toolkit that configure found, in words.])
      AC_DEFINE_UNQUOTED([CUBLASLT_DIR], ["$dp_cublas_lib"], [Where configure found cuBLASLt.])
      AC_DEFINE_UNQUOTED([CUDNN_DIR], ["$dp_cudnn_lib"], [Where configure found cuDNN.])
      AC_MSG_RESULT([$dp_cuda_text])],

@@ -16,16 +16,6 @@ double clock_seconds(void)
     return seconds_of(CLOCK_MONOTONIC);
 }
 
-struct timespec clock_after(long nanoseconds)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_nsec += nanoseconds;
-    at.tv_sec += at.tv_nsec / 1000000000L;
-    at.tv_nsec %= 1000000000L;
-    return at;
-}
-
 double clock_thread_seconds(void)
 {
     return seconds_of(CLOCK_THREAD_CPUTIME_ID);

@@ -6,9 +6,6 @@
 /* Seconds on the monotonic clock: for durations and deadlines, never for dates. */
 double clock_seconds(void);
 
-/* A moment on the monotonic clock, so many nanoseconds from now, for timed waits. */
-struct timespec clock_after(long nanoseconds);
-
 /* Seconds of the processor that the calling thread has had. */
 double clock_thread_seconds(void);
 

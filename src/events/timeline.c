@@ -81,7 +81,6 @@ struct timeline timeline_read(const json_t *event)
         .micro_batches = member_positive(event, "micro_batches"),
         .pipelines = member_positive(event, "pipelines"),
         .predicted_bubble = member_positive(event, "predicted_bubble"),
-        .predicted_s = member_positive(event, "predicted_s"),
         .list = json_object_get(event, "stages"),
     };
     double most = 0, from, to;
@@ -101,12 +100,11 @@ struct timeline timeline_read(const json_t *event)
 struct timeline_stage timeline_stage(const struct timeline *timeline, size_t index)
 {
     const json_t *object = json_array_get(timeline->list, index);
-    const double busy = busy_of(timeline, index);
     return (struct timeline_stage){
         .device = member_string(object, "device"),
         .last_layer = member_string(object, "last_layer"),
-        .busy = busy,
-        .imbalance = fmax(0, 1 - timeline->fill_drain - busy - transfers_of(timeline, index))};
+        .busy = busy_of(timeline, index),
+    };
 }
 
 enum timeline_task timeline_at(const struct timeline *timeline, size_t stage, double from,

@@ -12,11 +12,11 @@
 
 enum timeline_task { TIMELINE_WAIT, TIMELINE_FORWARD, TIMELINE_BACKWARD, TIMELINE_UPDATE };
 
-/* A step, in shares of its time: a stage computes, or waits while the pipeline fills and drains,
- * until what it reads has been handed over, or, as it is faster, for the slowest stage. */
+/* A stage, and the share of its time in which it computes. It waits while the pipeline fills and
+ * drains, until what it reads has been handed over, or, as it is faster, for the slowest stage. */
 struct timeline_stage {
     const char *device, *last_layer; /* borrowed */
-    double busy, imbalance;
+    double busy;
 };
 
 struct timeline {
@@ -29,7 +29,6 @@ struct timeline {
     double small;
     double bubble;           /* on the mean over the stages: not busy */
     double predicted_bubble; /* of passes that each take as long as these on the mean */
-    double predicted_s;      /* what such a step takes */
     size_t stages;
     const json_t *list; /* of stages; borrowed */
 };

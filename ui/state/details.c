@@ -27,7 +27,7 @@ void details_begin(struct run_details *details, long run)
 {
     release(details);
     *details = (struct run_details){
-        .run = run, .params = NAN, .seed = NAN, .checkpoint_steps = NAN, .checkpoint_at = NAN};
+        .run = run, .params = NAN, .checkpoint_steps = NAN, .checkpoint_at = NAN};
 }
 
 void details_free(struct run_details *details)
@@ -170,7 +170,6 @@ bool details_show(struct run_details *details, const json_t *result, struct erro
     read_types(result, details->types, sizeof details->types);
     measure_read_devices(&details->measure, result);
     details->params = read_amount(result, "params");
-    details->seed = read_amount(result, "seed");
     details->epochs_kept = fmax(read_amount(thinned, "kept"), 0);
     details->epochs_of = fmax(read_amount(thinned, "of"), 0);
     if (!read_settings(details, json_object_get(result, "spec"), err))

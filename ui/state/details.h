@@ -26,7 +26,7 @@ struct run_details {
     char *error;
     json_t *warnings; /* array of strings, or NULL */
     char types[96];   /* what they compute in: "bf16", "bf16 from cuda:0 on, f32 from cpu:0 on" */
-    double params, seed;
+    double params;
     double checkpoint_steps, checkpoint_at; /* of the newest one; NAN: there is none */
     json_t *shares;                         /* array of "shares" events, or NULL */
     json_t *profile;                        /* "profile" event, or NULL */

@@ -181,7 +181,6 @@ bool read_run(const json_t *object, struct state_run *run)
         run->best_acc = read_amount(object, "best_test_acc");
     run->val_acc = read_amount(object, "val_acc");
     read_text(object, "reason", run->reason, sizeof run->reason);
-    run->train_acc = read_amount(object, "train_acc");
     run->s_per_epoch = read_amount(object, "s_per_epoch");
     run->samples_per_s = read_amount(object, "samples_per_s");
     run->energy_j = read_amount(object, "energy_j");
@@ -281,8 +280,6 @@ void read_live(const json_t *object, struct state_live *live)
     live->to_read = read_amount(object, "to_read");
     live->lr = read_amount(object, "lr");
     read_schedule(object, live);
-    live->train_loss = read_number(object, "train_loss");
-    live->train_acc = read_number(object, "train_acc");
     live->samples_per_s = read_amount(object, "samples_per_s");
     live->elapsed_s = read_amount(object, "elapsed_s");
     live->eta_s = read_amount(object, "eta_s");

@@ -277,7 +277,6 @@ static bool take_epoch(struct state_run *run, const json_t *event, struct error 
     run->epochs_done = fmax(isfinite(run->epochs_done) ? run->epochs_done : 0, point.epoch);
     *(json_is_number(json_object_get(event, "val_acc")) ? &run->val_acc : &run->test_acc) =
         accuracy;
-    run->train_acc = point.value[METRIC_TRAIN_ACC];
     run->best_acc = fmax(run->best_acc, accuracy);
     read_epoch_speed(event, run);
     if (!curve_add_epoch(run, &point, err) || !curve_add_measure(run, event, err))

@@ -124,7 +124,7 @@ struct state_run {
     int warnings; /* that were found before it began */
     double batch, lr, epochs, epochs_done;
     double train_rows, test_rows; /* the first ones that it uses; NAN: all */
-    double test_acc, train_acc, s_per_epoch, samples_per_s;
+    double test_acc, s_per_epoch, samples_per_s;
     double energy_j, samples_per_j; /* of training, per epoch; NAN: not measured */
     double val_acc;             /* NAN: it has no validation rows, or none has been evaluated yet */
     double best_acc;            /* on validation rows, where it has some, else on test rows */
@@ -150,7 +150,7 @@ struct state_live {
     char phase[16], model[48], data[48];
     double read, to_read; /* pictures, while they are read */
     double epoch, epochs, step, total_steps, epoch_step, steps_per_epoch;
-    double lr, train_loss, train_acc, samples_per_s, elapsed_s, eta_s;
+    double lr, samples_per_s, elapsed_s, eta_s;
     bool scheduled;              /* the learning rate changes by itself ... */
     struct lr_schedule schedule; /* ... like this; constant: it is not known how */
     bool stop_after_epoch, stopping;

@@ -7,12 +7,11 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "base/clock.h"
+#include "base/deadline.h"
 
 #define MOST_THREADS 256
-#define TICK_NS      100000000L
+#define TICK_S       0.1
 
 struct crew {
     const struct crew_work *work;
@@ -85,7 +84,7 @@ static bool wait_for_all(struct crew *crew, const struct data_watch *watch)
     bool wanted = true;
     pthread_mutex_lock(&crew->lock);
     while (crew->threads > 0) {
-        const struct timespec until = clock_after(TICK_NS);
+        const struct timespec until = deadline_after(TICK_S);
         pthread_cond_timedwait(&crew->left, &crew->lock, &until);
         pthread_mutex_unlock(&crew->lock);
         wanted = wanted && data_watch_tick(watch, atomic_load(&crew->done), crew->work->count);
@@ -97,24 +96,16 @@ static bool wait_for_all(struct crew *crew, const struct data_watch *watch)
     return wanted;
 }
 
-static void init(struct crew *crew, const struct crew_work *work)
-{
-    pthread_condattr_t monotonic;
-    *crew = (struct crew){.work = work, .failed = LONG_MAX};
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->left, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 bool crew_run(const struct crew_work *work, const struct data_watch *watch, struct error *err)
 {
-    struct crew crew;
+    struct crew crew = {.work = work, .failed = LONG_MAX};
     pthread_t threads[MOST_THREADS];
     if (work->count == 0)
         return true;
-    init(&crew, work);
+    errno = deadline_cond_init(&crew.left);
+    if (errno)
+        return error_errno(err, "cannot start threads to read pictures");
+    pthread_mutex_init(&crew.lock, NULL);
     int started = start(&crew, threads, thread_count(work->count), err);
     bool wanted = started > 0 && wait_for_all(&crew, watch);
     for (int i = 0; i < started; i++)

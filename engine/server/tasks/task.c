@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/deadline.h"
 
 /* How often a task that waits for its viewer looks whether it has been cancelled. */
-#define LOOK_NS 100000000L
+#define LOOK_S 0.1
 
 static void *task_main(void *context)
 {
@@ -24,31 +24,24 @@ static void *task_main(void *context)
     return NULL;
 }
 
-static void init_told(struct task *task)
-{
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&task->told, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 bool task_start(const struct task *like, struct task **out, struct error *err)
 {
     struct task *task = malloc(sizeof *task);
     if (task) {
         *task = *like;
         pthread_mutex_init(&task->lock, NULL);
-        init_told(task);
         atomic_init(&task->cancelled, false);
         atomic_init(&task->finished, false);
-        errno = pthread_create(&task->thread, NULL, task_main, task);
+        errno = deadline_cond_init(&task->told);
         if (!errno) {
-            *out = task;
-            return true;
+            errno = pthread_create(&task->thread, NULL, task_main, task);
+            if (!errno) {
+                *out = task;
+                return true;
+            }
+            pthread_cond_destroy(&task->told);
         }
         error_errno(err, "cannot start a thread for the request");
-        pthread_cond_destroy(&task->told);
         pthread_mutex_destroy(&task->lock);
         free(task);
     } else {
@@ -121,7 +114,7 @@ bool task_deliver(struct task *task, json_t *params)
     bool wanted = task_report(task, params);
     pthread_mutex_lock(&task->lock);
     while (wanted && task->progress) {
-        const struct timespec until = clock_after(LOOK_NS);
+        const struct timespec until = deadline_after(LOOK_S);
         pthread_cond_timedwait(&task->told, &task->lock, &until);
         wanted = !atomic_load(&task->cancelled);
     }

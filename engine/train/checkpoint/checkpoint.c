@@ -109,7 +109,7 @@ static double accuracy_of(const char *folder, long steps)
     char *path = checkpoint_path(folder, steps);
     double accuracy = NAN;
     if (path && checkpoint_note(path, &note, &ignored) && checkpoint_place_evaluated(note))
-        accuracy = checkpoint_place_number(
+        accuracy = member_number(
             note, json_is_number(json_object_get(note, "val_acc")) ? "val_acc" : "test_acc");
     json_decref(note);
     free(path);

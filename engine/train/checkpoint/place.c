@@ -100,12 +100,6 @@ char *checkpoint_place_text(const struct checkpoint *checkpoint)
                      object && add_cuts(object, p) && add_origin(object, &checkpoint->origin));
 }
 
-double checkpoint_place_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* Has it all the numbers that a run needs to resume? Those of an evaluation may be null. */
 static bool is_whole(const json_t *object)
 {
@@ -187,13 +181,13 @@ bool checkpoint_place_parse(const char *path, const char *text, struct checkpoin
         ok = parse_counts(object, p, err) || error_prefix(err, "%s", path);
     if (ok) {
         p->seed = (uint64_t)json_integer_value(json_object_get(object, "seed"));
-        p->val_loss = checkpoint_place_number(object, "val_loss");
-        p->val_acc = checkpoint_place_number(object, "val_acc");
+        p->val_loss = member_number(object, "val_loss");
+        p->val_acc = member_number(object, "val_acc");
         p->best_epoch = (long)json_integer_value(json_object_get(object, "best_epoch"));
         p->since_best = (long)json_integer_value(json_object_get(object, "since_best"));
-        p->test_loss = checkpoint_place_number(object, "test_loss");
-        p->test_acc = checkpoint_place_number(object, "test_acc");
-        p->best_acc = checkpoint_place_number(object, "best_acc");
+        p->test_loss = member_number(object, "test_loss");
+        p->test_acc = member_number(object, "test_acc");
+        p->best_acc = member_number(object, "best_acc");
         p->evaluated = checkpoint_place_evaluated(object);
         parse_cuts(object, p);
         *has_state = !json_is_false(json_object_get(object, "momentum"));

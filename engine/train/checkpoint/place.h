@@ -22,8 +22,5 @@ bool checkpoint_place_is(const char *text);
 bool checkpoint_place_parse(const char *path, const char *text, struct checkpoint_place *place,
                             bool *has_state, struct error *err);
 
-/* A number of the place, NAN where it is none. */
-double checkpoint_place_number(const json_t *note, const char *key);
-
 /* Is the test accuracy that of the very weights? */
 bool checkpoint_place_evaluated(const json_t *note);
