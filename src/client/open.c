@@ -24,6 +24,9 @@
 /* ... and a private engine, which lets the commands that notify end. */
 #define CHILD_SECONDS (NOTIFY_SECONDS + LEAVE_SECONDS)
 
+/* Where an engine has left another one its place, that is there within these. */
+#define OTHER_SECONDS 8.0
+
 static void pause_briefly(void)
 {
     struct timespec time = {.tv_nsec = 20000000L};
@@ -112,10 +115,27 @@ bool client_connect_within(struct client **out, double seconds, struct error *er
     }
 }
 
+/* Nobody answers. */
+static bool fail_to_start(double seconds, bool ended, struct error *err)
+{
+    struct error ignored = ERROR_INIT;
+    char *log = spawn_log_path(&ignored), *last = ended ? spawn_log_end() : NULL;
+    if (last)
+        error_set(err, ERROR_FAILED, "the engine ended as it began: %s (%s)", last,
+                  log ? log : "its log");
+    else
+        error_set(err, ERROR_FAILED, "the engine was started but did not answer in %g s: see %s",
+                  seconds, log ? log : "its log");
+    free(last);
+    free(log);
+    return false;
+}
+
 bool client_open(struct client **out, double seconds, struct error *err)
 {
-    struct error absent = ERROR_INIT, ignored = ERROR_INIT;
+    struct error absent = ERROR_INIT;
     struct sockaddr_un address;
+    pid_t engine;
     /* A folder that is not safe is no place to start an engine in. */
     if (!local_socket_address(&address, err))
         return false;
@@ -124,18 +144,17 @@ bool client_open(struct client **out, double seconds, struct error *err)
     if (err->kind == ERROR_SILENT)
         return false;
     *err = (struct error)ERROR_INIT;
-    if (!spawn_background_engine(err))
+    if (!spawn_background_engine(&engine, err))
         return false;
     double deadline = clock_seconds() + seconds;
+    bool ended = false;
     while (!client_connect(out, &absent)) {
-        if (clock_seconds() > deadline) {
-            char *log = spawn_log_path(&ignored);
-            error_set(err, ERROR_FAILED,
-                      "the engine was started but did not answer in %g s: see %s", seconds,
-                      log ? log : "its log");
-            free(log);
-            return false;
+        if (!ended && engine > 0 && kill(engine, 0) != 0 && errno == ESRCH) {
+            ended = true;
+            deadline = fmin(deadline, clock_seconds() + OTHER_SECONDS);
         }
+        if (clock_seconds() > deadline)
+            return fail_to_start(seconds, ended, err);
         pause_briefly();
     }
     return true;

@@ -140,16 +140,20 @@ failed:;
     _exit(put == sizeof number ? 127 : 126);
 }
 
-/* The pipe closes empty when exec succeeded. */
-static bool read_report(struct launch *launch, struct error *err)
+/* The pipe closes when exec succeeded, after minus the process number if there was somebody to tell
+ * it. */
+static bool read_report(struct launch *launch, pid_t *pid, struct error *err)
 {
     int number = 0;
     ssize_t got;
     close(launch->report[1]);
     launch->report[1] = -1;
-    do
+    *pid = 0;
+    do {
         got = read(launch->report[0], &number, sizeof number);
-    while (got < 0 && errno == EINTR);
+        if (got == sizeof number && number < 0)
+            *pid = -number;
+    } while ((got < 0 && errno == EINTR) || (got == sizeof number && number < 0));
     if (got == 0)
         return true;
     if (got == sizeof number)
@@ -200,9 +204,31 @@ static bool open_log(int *fd, struct error *err)
     return ok;
 }
 
-bool spawn_background_engine(struct error *err)
+char *spawn_log_end(void)
+{
+    char text[1000];
+    struct error ignored = ERROR_INIT;
+    char *path = spawn_log_path(&ignored);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    free(path);
+    if (fd < 0)
+        return NULL;
+    const off_t length = lseek(fd, 0, SEEK_END), most = sizeof text - 1;
+    ssize_t got = pread(fd, text, (size_t)most, length > most ? length - most : 0);
+    close(fd);
+    while (got > 0 && text[got - 1] == '\n')
+        got--;
+    if (got <= 0)
+        return NULL;
+    text[got] = '\0';
+    const char *before = strrchr(text, '\n');
+    return strdup(before ? before + 1 : text);
+}
+
+bool spawn_background_engine(pid_t *engine_pid, struct error *err)
 {
     struct launch launch;
+    *engine_pid = 0;
     bool ok = launch_init(&launch, err) && open_log(&launch.log_fd, err);
     if (ok) {
         pid_t middle = fork();
@@ -215,13 +241,11 @@ bool spawn_background_engine(struct error *err)
             pid_t engine = fork();
             if (engine == 0)
                 exec_engine(&launch);
-            int number = errno;
-            if (engine < 0 && write(launch.report[1], &number, sizeof number) < 0)
-                _exit(126);
-            _exit(0);
+            int number = engine < 0 ? errno : -(int)engine;
+            _exit(write(launch.report[1], &number, sizeof number) < 0 ? 126 : 0);
         }
         if (middle > 0) {
-            ok = read_report(&launch, err);
+            ok = read_report(&launch, engine_pid, err);
             reap(middle);
         }
     }
@@ -248,7 +272,8 @@ bool spawn_private_engine(int fd, pid_t *child, struct error *err)
             exec_engine(&launch);
         }
         if (pid > 0) {
-            ok = read_report(&launch, err);
+            pid_t ignored;
+            ok = read_report(&launch, &ignored, err);
             if (ok)
                 *child = pid;
             else

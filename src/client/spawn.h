@@ -16,11 +16,16 @@
 
 /* In the background: stdin and stdout are /dev/null, stderr goes to engine.log in the state home
  * (or, where that cannot be written, the runtime directory), the working directory is "/". Nobody
- * has to wait for it: connect until it answers. Two started at once: one wins, the other leaves. */
-bool spawn_background_engine(struct error *err);
+ * has to wait for it: connect until it answers. Two started at once: one wins, the other leaves.
+ * *engine: its process, which is nobody's child; 0: not known. */
+bool spawn_background_engine(pid_t *engine, struct error *err);
 
 /* As a child that serves the socket `fd` (which stays the caller's) with the caller's stdio. */
 bool spawn_private_engine(int fd, pid_t *child, struct error *err);
+
+/* The last line of the background engine's log, what it ended with; a new string the caller frees.
+ * NULL: none can be read. */
+char *spawn_log_end(void);
 
 /* Path of the background engine's log; a new string the caller frees. */
 char *spawn_log_path(struct error *err);

@@ -687,6 +687,13 @@ class Engine(Case):
         self.good("train", *SHORT)
         self.assertNotEqual(self.pid(), old)
 
+    def test_one_that_cannot_begin_says_why(self):
+        os.mkdir(self.path("dpartui"), mode=0o700)
+        os.mkdir(self.path("dpartui/engine.sock"))
+        said = self.bad(1, "engine", "start")
+        self.assertRegex(said, "^dpartui: the engine ended as it began: .*engine.sock: cannot remove "
+                               "what a dead engine left: Is a directory .*engine.log.\n$")
+
     def test_it_is_found_again_when_its_socket_was_removed(self):
         """As by a login manager at the end of the last session, while a run trains."""
         self.good("train", *ENDLESS, "--detach")

@@ -51,9 +51,10 @@ void reach_done(struct reach *reach)
 static void start_engine(struct reach *reach)
 {
     struct error err = ERROR_INIT;
+    pid_t engine;
     char advice[512];
     reach->ui->want_engine = false;
-    if (!spawn_background_engine(&err)) {
+    if (!spawn_background_engine(&engine, &err)) {
         snprintf(advice, sizeof advice, "%.400s - press e to try again", err.text);
         ui_disconnected(reach->ui, LINK_NO_ENGINE, advice);
         reach->retry = clock_seconds() + LOST_RETRY_MOST;
