@@ -236,7 +236,7 @@ class Resume(cli.Case):
             self.assertIn("run 2 left no checkpoint: it starts from its beginning", file.read())
 
     def test_a_run_that_waits_to_resume_can_be_left_as_it_was(self):
-        self.good("train", *DATA, "--epochs", "2", "--note", "first")
+        self.good("train", *DATA, "--epochs", "2", "--validation", "0.2", "--note", "first")
         self.good("train", *DATA, "--epochs", "9", "--stop-at-acc", "0.1")
         self.good("train", *DATA, "--data", "random:400000x10", "--epochs", "1", "--detach")
         self.wait_for("some steps", lambda: len(self.good_json("show", "3")["points"]) > 4)
@@ -244,18 +244,22 @@ class Resume(cli.Case):
         self.wait_for("its end", lambda: self.status_of(3) == "stopped")
         self.good("engine", "stop")
         before = {run: self.good_json("show", run) for run in "123"}
-        # Without a checkpoint it waits to start from its beginning: its events are gone.
-        before["3"] = {key: before["3"][key] for key in
-                       ("status", "devices", "samples_per_s", "spec", "submitted_at", "ended_at")}
-        other = ["--epochs", "30", "--devices", "cpu:0-1", "--optimizer", "adam",
+        self.good("engine", "start")
+        told = {run: self.run_program("follow", run).stdout for run in before}
+        other = ["--epochs", "30", "--devices", "cpu:0-1", "--optimizer", "adam", "--lr", "0.005",
                  "--stop-at-acc", "0", "--detach"]
 
-        def wait_behind_another():
+        def wait_behind_another(note):
             self.good("train", *DATA, "--epochs", "1000000", "--detach")
             for run in before:
                 self.resume(run, *other)
                 self.assertEqual(self.status_of(int(run)), "queued")
                 self.assertEqual(self.good_json("show", run)["devices"], ["cpu:0", "cpu:1"])
+                # What is changed meanwhile changes nothing else.
+                self.good("runs", "note", run, note)
+                self.good("runs", "tag", run, note)
+                self.ask("set_lr", run=int(run), lr=0.007)
+                before[run].update(note=note, tags=sorted({*before[run]["tags"], note}))
 
         def check(place):
             for run, was in before.items():
@@ -263,14 +267,19 @@ class Resume(cli.Case):
                 for key, value in was.items():
                     self.assertEqual(now.get(key), value, f"{key} of run {run}, {place}")
 
-        wait_behind_another()
+        wait_behind_another("once")
+        follower = self.start("follow", "1", "--json")
+        self.assertIn('"run"', follower.stdout.readline())
         for run in before:
             self.good("stop", run)
+        out, _ = self.finish(follower, 1)
+        self.assertEqual(json.loads(out.splitlines()[-1])["status"], "stopped")
         check("taken out of the queue")
+        self.assertEqual({run: self.run_program("follow", run).stdout for run in before}, told)
         self.assertIn("resume it with more", self.bad(2, "train", "--resume", "1"))
         self.kill_engine()
         check("in the store")
-        wait_behind_another()
+        wait_behind_another("twice")
         self.kill_engine()
         check("its engine was killed")
         self.resume("1", "--epochs", "3")

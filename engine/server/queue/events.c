@@ -40,7 +40,12 @@ static void tell_point(struct queue *queue, const struct record *record, const s
 
 void queue_keep(struct queue *queue, const struct record *record)
 {
+    struct record before;
     queue_edited(queue);
+    if (record->before) {
+        before = record_as_kept(record);
+        record = &before;
+    }
     if (queue->history)
         history_put_run(queue->history, record_json(record), spec_to_json(&record->spec), NULL);
 }
@@ -136,6 +141,22 @@ void queue_keep_end(struct queue *queue, struct record *record, const char *stat
         record->ended = true;
         record->status = RUN_FAILED;
     }
+    json_decref(event);
+}
+
+void queue_tell_end(struct queue *queue, struct record *record, const char *status)
+{
+    json_t *event = end_event(record, status, NULL);
+    const struct event_mark mark = event_mark_of(event);
+    char *text = event ? event_text(record, event) : NULL;
+    if (text) {
+        event_buffer_add(&record->events, text, &mark);
+        event_buffer_add(&queue->marks, text, &(struct event_mark){.name = mark.name});
+    } else {
+        record->events.next++; /* followers learn of it as a gap */
+    }
+    queue_touch(queue);
+    free(text);
     json_decref(event);
 }
 

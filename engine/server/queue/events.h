@@ -18,6 +18,9 @@ bool queue_keep_event(struct queue *queue, struct record *record, json_t *event)
 void queue_keep_end(struct queue *queue, struct record *record, const char *status,
                     const char *error);
 
+/* Those who follow a run or watch all of them learn that it has ended; the store does not. */
+void queue_tell_end(struct queue *queue, struct record *record, const char *status);
+
 /* Events of a run that a crash has ended lack their "end": add it, for those who follow. False:
  * memory ran out. */
 bool queue_add_lost_end(struct record *record);

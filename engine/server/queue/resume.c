@@ -190,48 +190,24 @@ static long count_from(const struct record *record, const struct spec *spec,
                : record->measured_from;
 }
 
-static void set_spec(struct record *record, struct spec *spec)
-{
-    record->spec = *spec;
-    record->likeness = spec_likeness(spec);
-    spec_init(spec);
-}
-
-static struct before_resume *note_before(const struct record *record, long steps)
-{
-    struct before_resume *before = malloc(sizeof *before);
-    if (!before)
-        return NULL;
-    *before = (struct before_resume){.status = record->status,
-                                     .epochs = record->epochs,
-                                     .measured_from = record->measured_from,
-                                     .ended_at = record->ended_at,
-                                     .s_per_epoch = record->s_per_epoch,
-                                     .samples_per_s = record->samples_per_s,
-                                     .energy_j = record->energy_j,
-                                     .samples_per_j = record->samples_per_j,
-                                     .steps = steps};
-    memcpy(before->error, record->error, sizeof before->error);
-    memcpy(before->reason, record->reason, sizeof before->reason);
-    return before;
-}
-
 /* With the lock held. No place: the run starts from its beginning. The store learns of it when its
  * turn has come. */
 static bool resume(struct queue *queue, struct record *record, struct spec *spec,
                    const struct checkpoint_place *place, struct error *err)
 {
     const long steps = place ? place->steps : -1;
-    struct before_resume *before = note_before(record, steps);
-    if (!before || !record_rewind(record, place, count_from(record, spec, place))) {
-        free(before);
+    if (!record_keep(record))
+        return error_memory(err, "run");
+    if (!record_rewind(record, place, count_from(record, spec, place))) {
+        free(record->before); /* the spec is still the run's */
+        record->before = NULL;
         return error_memory(err, "run");
     }
-    before->spec = record->spec;
-    record->before = before;
-    set_spec(record, spec);
-    record->epochs = record->spec.epochs;
-    record->lr = record->spec.lr;
+    record->spec = *spec;
+    record->likeness = spec_likeness(spec);
+    record->epochs = spec->epochs;
+    record->lr = spec->lr;
+    spec_init(spec);
     record->resumes = steps >= 0;
     record->resume_steps = steps > 0 ? steps : 0;
     queue->waiting[queue->waiting_count++] = record;
@@ -248,36 +224,18 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
 
 void queue_begin_resume(struct queue *queue, struct record *record)
 {
-    if (!record->before)
-        return;
-    history_rewind(queue->history, record->number, record->before->steps);
-    before_resume_free(record->before);
-    record->before = NULL;
+    if (record->before)
+        history_rewind(queue->history, record->number, record->resumes ? record->resume_steps : -1);
+    record_forget(record);
 }
 
 void queue_undo_resume(struct queue *queue, struct record *record)
 {
-    struct before_resume *before = record->before;
-    spec_free(&record->spec);
-    set_spec(record, &before->spec);
-    history_begin(queue->history);
-    history_rewind(queue->history, record->number, before->steps);
-    /* Those who follow it learn that it was stopped; it is what it was. */
-    queue_keep_end(queue, record, "stopped", NULL);
-    record->status = before->status;
-    record->epochs = before->epochs;
-    record->measured_from = before->measured_from;
-    record->s_per_epoch = before->s_per_epoch;
-    record->samples_per_s = before->samples_per_s;
-    record->energy_j = before->energy_j;
-    record->samples_per_j = before->samples_per_j;
-    record->ended_at = before->ended_at;
-    memcpy(record->error, before->error, sizeof record->error);
-    memcpy(record->reason, before->reason, sizeof record->reason);
-    queue_keep(queue, record);
-    history_end(queue->history);
-    before_resume_free(before);
-    record->before = NULL;
+    queue_tell_end(queue, record, "stopped");
+    record_return(record);
+    /* Its events are there as they were. */
+    record->away = queue->history != NULL;
+    queue_edited(queue);
 }
 
 /* Where the newest checkpoint of a run is; its `steps` are -1 when the run has none. */
@@ -293,8 +251,6 @@ static bool find_checkpoint(const struct queue *queue, long number, struct check
     bool ok = checkpoint_find_whole(folder, &steps, &damage, err);
     if (ok) {
         ok = checkpoint_read_place(folder, steps, place, err);
-        /* By its name, as the run will look for it. */
-        place->steps = steps;
     } else if (err->kind == ERROR_ABSENT) {
         *err = (struct error)ERROR_INIT;
         *place = (struct checkpoint_place){.steps = -1};

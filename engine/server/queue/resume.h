@@ -17,8 +17,8 @@ bool queue_resume(struct queue *queue, long number, bool same_lr, struct spec *s
 /* With the lock held: the turn of a run has come that may have waited to resume. */
 void queue_begin_resume(struct queue *queue, struct record *record);
 
-/* With the lock held: a run that waits to resume has ended as it had before, but without what it
- * did after its checkpoint. */
+/* With the lock held: a run that waits to resume is what it was before. Those who follow it learn
+ * that it was stopped. */
 void queue_undo_resume(struct queue *queue, struct record *record);
 
 /*

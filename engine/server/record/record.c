@@ -43,18 +43,53 @@ struct record *record_new(long number, struct spec *spec)
     return NULL;
 }
 
-void before_resume_free(struct before_resume *before)
+bool record_keep(struct record *record)
 {
-    if (before)
-        spec_free(&before->spec);
-    free(before);
+    struct record *before = malloc(sizeof *before);
+    if (!before)
+        return false;
+    *before = *record;
+    record->before = before;
+    return true;
+}
+
+void record_forget(struct record *record)
+{
+    if (record->before)
+        spec_free(&record->before->spec);
+    free(record->before);
+    record->before = NULL;
+}
+
+struct record record_as_kept(const struct record *record)
+{
+    struct record was = *record->before;
+    memcpy(was.note, record->note, sizeof was.note);
+    was.tags = record->tags;
+    was.warnings = record->warnings;
+    was.environment = record->environment;
+    was.events = record->events;
+    was.curve = record->curve;
+    was.model = record->model;
+    was.data = record->data;
+    was.readers = record->readers;
+    was.deleted = record->deleted;
+    return was;
+}
+
+void record_return(struct record *record)
+{
+    struct record was = record_as_kept(record);
+    spec_free(&record->spec);
+    free(record->before);
+    *record = was;
 }
 
 void record_free(struct record *record)
 {
     if (!record)
         return;
-    before_resume_free(record->before);
+    record_forget(record);
     event_buffer_free(&record->events);
     curve_free(&record->curve);
     spec_free(&record->spec);

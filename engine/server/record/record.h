@@ -14,9 +14,7 @@
  */
 #define RECORD_MARKS 10000
 
-#define NOTE_BYTES   400
-#define ERROR_BYTES  512
-#define REASON_BYTES 160
+#define NOTE_BYTES 400
 
 enum record_status {
     RUN_QUEUED,
@@ -30,18 +28,6 @@ enum record_status {
 
 struct checkpoint_place;
 
-/* What an ended run was, for when it is taken out of the queue before it resumes. */
-struct before_resume {
-    struct spec spec;
-    enum record_status status;
-    long epochs, measured_from;
-    double ended_at, s_per_epoch, samples_per_s, energy_j, samples_per_j;
-    char error[ERROR_BYTES], reason[REASON_BYTES];
-    long steps; /* of the checkpoint from which it would resume; -1: from its beginning */
-};
-
-void before_resume_free(struct before_resume *before);
-
 /*
  * One submitted run: what was asked, how it stands, its kept events and the figures taken from
  * them. Guarded by the queue's lock, except `control`, which is atomic.
@@ -49,19 +35,19 @@ void before_resume_free(struct before_resume *before);
 struct record {
     long number;
     enum record_status status;
-    struct spec spec;             /* resolved; unchanged from the begin of the run on */
-    double lr;                    /* that the schedule takes shares of, as live changes have it */
-    unsigned long likeness;       /* of it, as spec/likeness.h has it */
-    char note[NOTE_BYTES + 1];    /* the user's own words; "": none */
-    json_t *tags;                 /* strings, sorted */
-    struct warnings warnings;     /* what its preflight check found, and later ones */
-    json_t *environment;          /* where it began; NULL: not yet, or only the store has it */
-    bool resumes;                 /* from the checkpoint of ... */
-    long resume_steps;            /* ... this many steps */
-    struct before_resume *before; /* while it waits to resume; NULL: it does not */
-    long measured_from;           /* the first epoch whose speed counts, see struct run_keep */
-    bool away;                    /* its events and points are in the store only */
-    int readers;                  /* that are reading them now */
+    struct spec spec;          /* resolved; unchanged from the begin of the run on */
+    double lr;                 /* that the schedule takes shares of, as live changes have it */
+    unsigned long likeness;    /* of it, as spec/likeness.h has it */
+    char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
+    json_t *tags;              /* strings, sorted */
+    struct warnings warnings;  /* what its preflight check found, and later ones */
+    json_t *environment;       /* where it began; NULL: not yet, or only the store has it */
+    bool resumes;              /* from the checkpoint of ... */
+    long resume_steps;         /* ... this many steps */
+    struct record *before; /* what it was, while it waits to resume, see record_keep(); or NULL */
+    long measured_from;    /* the first epoch whose speed counts, see struct run_keep */
+    bool away;             /* its events and points are in the store only */
+    int readers;           /* that are reading them now */
     struct run_control control;
     struct event_buffer events;
     struct curve curve;
@@ -79,8 +65,8 @@ struct record {
         long count;
         double joules, rows;
     } energy;
-    char error[ERROR_BYTES];
-    char reason[REASON_BYTES]; /* why it ended early; "": it did not */
+    char error[512];
+    char reason[160]; /* why it ended early; "": it did not */
     /* The newest progress, while it runs. `devices` points into `device`. */
     bool has_progress;
     struct run_progress progress;
@@ -100,6 +86,17 @@ bool record_read_events(struct event_buffer *buffer, const json_t *events);
  * the "run" event, too. False: memory ran out, and nothing has changed.
  */
 bool record_rewind(struct record *record, const struct checkpoint_place *place, long measured_from);
+
+/*
+ * Before an ended run is queued to resume: keep what it is, and its spec, which may be replaced
+ * from then on. False: memory ran out. record_forget() when it resumes; record_as_kept() is what it
+ * was, with its present note, tags and events, and owns nothing; record_return() makes it that
+ * again.
+ */
+bool record_keep(struct record *record);
+void record_forget(struct record *record);
+struct record record_as_kept(const struct record *record);
+void record_return(struct record *record);
 
 /* "queued", "running", "paused", "done", "stopped", "cancelled", "failed" or "interrupted". */
 const char *record_status_name(const struct record *record);
