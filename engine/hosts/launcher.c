@@ -99,6 +99,8 @@ char *launcher_command(const char *template, const struct host_list *hosts, cons
     struct text text = TEXT_INIT;
     const char *job = template && strncmp(template, "srun:", 5) == 0 ? template + 5 : "";
     const char *at = find_template(template);
+    if (!launcher_check(template, err))
+        return NULL;
     put_keepalive(&text, limit_s);
     if (*job)
         put_job(&text, job);

@@ -10,7 +10,7 @@ static void listen_again(struct server *server)
     struct engine_log *log = &server->log;
     listener_close(&server->listener);
     listener_release(&server->listener);
-    bool found = listener_open(&server->listener, log, 0, &err);
+    bool found = listener_open(&server->listener, log, 0, NULL, &err);
     if (found)
         engine_log(log, MESSAGE_WARNING, 0, "the socket was gone: listening at %s",
                    server->listener.address.sun_path);

@@ -286,20 +286,23 @@ static bool start_survey(struct server *server, struct error *err)
     return gpu_survey_start(&server->survey, backend, why, &server->log, err);
 }
 
+/* Not beside an engine whose store it is, which has only lost its socket. */
+static bool may_listen(const void *context, const char *socket, struct error *err)
+{
+    return history_claim(false, context, socket, err);
+}
+
 static bool set_up(struct server *server, struct error *err)
 {
     const struct server_options *options = server->options;
     const struct nvml_options gpus = nvml_environment();
+    const struct listener_permit permit = {may_listen, options->store_path};
     server->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (server->wake_fd < 0)
         return error_errno(err, "cannot make an event descriptor");
     if (options->private_fd >= 0
             ? !server_add_connection(server, options->private_fd, err)
-            : !listener_open(&server->listener, &server->log, LOCK_SECONDS, err))
-        return false;
-    /* Before anything that takes time: whoever comes now should find the other one. */
-    if (options->private_fd < 0 &&
-        !history_claim(false, options->store_path, server->listener.address.sun_path, err))
+            : !listener_open(&server->listener, &server->log, LOCK_SECONDS, &permit, err))
         return false;
     if (!affinity_cpus(&server->cpus, &server->cpu_count, err))
         return false;

@@ -28,7 +28,8 @@ bool weights_read_note(const char *path, char **note, struct error *err);
  */
 bool state_write(const struct net *net, const char *path, const struct state_arrays *arrays,
                  const float *values, struct error *err);
-/* An array that the file has nothing of is not `found` and left as it is; without one that is asked
- * for, or with one that is not, it is of another optimizer. */
+/* found[i]: the file has array i; the others are left as they are. A file with just these arrays
+ * must have all entries and no others; else it is of another optimizer, and only what both have is
+ * read. */
 bool state_read(const struct net *net, const char *path, const struct state_arrays *arrays,
                 float *values, bool found[STATE_ARRAYS], struct error *err);

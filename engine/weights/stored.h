@@ -24,7 +24,7 @@ bool stored_weights(const struct net *net, struct stored_list *list, struct erro
 /* What the optimizer keeps of each trained param, array by array. */
 bool stored_state(const struct net *net, const struct state_arrays *arrays,
                   struct stored_list *list, struct error *err);
-/* Which of the arrays a file of that has something of. False: not of all, or of others, too. */
+/* Which of the arrays a file of that has something of. False: not all of them, or also others. */
 bool stored_arrays(const struct safetensors *file, const struct state_arrays *arrays,
                    bool found[STATE_ARRAYS]);
 void stored_free(struct stored_list *list);

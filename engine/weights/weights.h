@@ -12,11 +12,12 @@ struct weights {
     int64_t batches_tracked; /* BatchNorm's num_batches_tracked */
 };
 
+/* The array of the weights that are trained, where those of the file are their average. */
+#define STATE_UNAVERAGED "unaveraged"
+
 /* What a run keeps besides its weights: arrays with a number for each of the network's, by the
  * names that they have in files. */
 enum { STATE_ARRAYS = 3 };
-#define STATE_UNAVERAGED                                                                           \
-    "unaveraged" /* the weights that are trained, where those of the file are an average */
 struct state_arrays {
     int count;
     const char *names[STATE_ARRAYS];

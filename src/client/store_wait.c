@@ -50,7 +50,7 @@ bool store_is_ours(struct error *err)
     struct sockaddr_un address;
     char *path = peer_of_lock() == 0 ? store_default_path(&ignored) : NULL;
     const bool ok = !path || !local_socket_address(&address, &ignored) ||
-                    store_check_engine(path, address.sun_path, false, err);
+                    store_check_engine(path, address.sun_path, NULL, err);
     free(path);
     return ok;
 }

@@ -62,13 +62,28 @@ static bool has_weights(const char *path)
     return has;
 }
 
-/* Of both files; twice, as a running engine removes older ones meanwhile. */
-static bool verify_weights(const char *folder, const char *name, struct error *damage)
+/* A run has no use for whole weights that are of another step, or whose state is not there. Twice,
+ * as a running engine removes older ones meanwhile. A damaged state is told of by itself. */
+static bool is_of_use(const char *folder, const char *name, struct error *damage)
 {
     const long steps = strtol(name + strlen(STEP), NULL, 10);
-    struct error first = ERROR_INIT;
-    return checkpoint_verify_steps(folder, steps, &first) ||
-           checkpoint_verify_steps(folder, steps, damage);
+    struct error first = ERROR_INIT, state_damage = ERROR_INIT;
+    char *state = checkpoint_state_path(folder, steps);
+    const bool of_use =
+        checkpoint_verify_steps(folder, steps, &first) ||
+        checkpoint_verify_steps(folder, steps, damage) ||
+        (state && access(state, F_OK) == 0 && !checkpoint_verify(state, &state_damage));
+    free(state);
+    return of_use;
+}
+
+/* Would a run look for it? */
+static bool is_named(const char *folder, const char *path, const char *name)
+{
+    char *named = checkpoint_path(folder, strtol(name + strlen(STEP), NULL, 10));
+    const bool is = named && strcmp(named, path) == 0;
+    free(named);
+    return is;
 }
 
 static bool verify(struct check_checkpoints *check, const char *folder, const char *name,
@@ -79,13 +94,12 @@ static bool verify(struct check_checkpoints *check, const char *folder, const ch
     if (!path)
         return error_memory(err, folder);
     check->files++;
-    const bool is_state = text_ends_in(name, MOMENTUM), alone = is_state && !has_weights(path);
-    const bool whole = alone      ? checkpoint_verify(path, &damage)
-                       : is_state ? true /* with its weights */
-                                  : verify_weights(folder, name, &damage);
+    const bool is_state = text_ends_in(name, MOMENTUM);
+    const bool whole = checkpoint_verify(path, &damage) &&
+                       (!is_named(folder, path, name) || is_of_use(folder, name, &damage));
     if (!whole && access(path, F_OK) == 0)
         check->found(check->context, damage.text);
-    if (alone)
+    if (is_state && !has_weights(path))
         note(check, "%s: momentum without weights, of no use: it can be removed", path);
     free(path);
     return true;

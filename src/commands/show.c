@@ -262,9 +262,10 @@ static bool write_step(const json_t *run, const char *path, struct error *err)
                          member_number(run, "run"));
     const struct timeline timeline = timeline_read(event);
     if (!timeline.drawn)
-        return error_set(err, ERROR_FAILED,
-                         "run %.0f has no step to draw: its %.0f micro-batches are too many",
-                         member_number(run, "run"), timeline.micro_batches);
+        return error_set(
+            err, ERROR_FAILED,
+            "run %.0f has no step to draw: %.0f micro-batches on %zu stages are too many",
+            member_number(run, "run"), timeline.micro_batches, timeline.stages);
     snprintf(title, sizeof title, "Run %.0f, step %.0f", member_number(run, "run"), timeline.step);
     bool ok = stream_open(&out, path, err);
     if (ok)
@@ -339,18 +340,27 @@ static bool show_pair(struct run_source *source, const struct invocation *invoca
     return ok;
 }
 
+/* Of one run. */
+static bool check_options(const struct invocation *invocation, struct error *err)
+{
+    if (!invocation_has(invocation, "svg-step"))
+        return true;
+    for (size_t i = 0; options[i].name; i++)
+        if (strcmp(options[i].name, "svg-step") != 0 && invocation_has(invocation, options[i].name))
+            return error_set(err, ERROR_USAGE, "--svg-step and --%s exclude each other",
+                             options[i].name);
+    return true;
+}
+
 static bool run(struct invocation *invocation, struct error *err)
 {
     struct run_source source;
     struct run_view view;
     long number;
-    if (!run_number_parse(invocation->arguments[0], &number, err) || !run_source_open(&source, err))
+    const bool pair = invocation->argument_count == 2;
+    if (!run_number_parse(invocation->arguments[0], &number, err) ||
+        !(pair || check_options(invocation, err)) || !run_source_open(&source, err))
         return false;
-    bool pair = invocation->argument_count == 2;
-    if (invocation_has(invocation, "svg-step") &&
-        (invocation_has(invocation, "json") || invocation_has(invocation, "profile")))
-        return error_set(err, ERROR_USAGE, "--svg-step and --%s exclude each other",
-                         invocation_has(invocation, "json") ? "json" : "profile");
     bool ok =
         pair ? show_pair(&source, invocation, err) : run_source_view(&source, number, &view, err);
     if (ok && !pair) {

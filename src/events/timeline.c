@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/figure.h"
 #include "base/json.h"
@@ -136,14 +137,15 @@ void timeline_row(const struct timeline *timeline, size_t stage, int columns, ch
         const enum timeline_task task =
             timeline_at(timeline, stage, timeline->seconds * i / columns,
                         timeline->seconds * (i + 1) / columns, &micro_batch);
-        text[i] = !timeline->drawn            ? ' '
-                  : task == TIMELINE_FORWARD  ? (char)('0' + micro_batch % 10)
+        text[i] = task == TIMELINE_FORWARD    ? (char)('0' + micro_batch % 10)
                   : task == TIMELINE_BACKWARD ? (char)('a' + micro_batch % 10)
                   : task == TIMELINE_UPDATE   ? '+'
                                               : '.';
         if (tasks)
             tasks[i] = task;
     }
+    if (!timeline->drawn)
+        memset(text, ' ', (size_t)columns);
     text[columns] = '\0';
 }
 

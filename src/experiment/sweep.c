@@ -74,8 +74,9 @@ static bool check_stages(const struct spec *spec, struct error *err)
         return true;
     for (const char *at = spec->stages; (at = strchr(at, ',')); at++)
         names++;
-    return names == stages - 1 || error_set(err, ERROR_USAGE, "stages: %d name%s for %d stage%s",
-                                            names, plural(names), stages, plural(stages));
+    return names == stages - 1 ||
+           error_set(err, ERROR_USAGE, "stages: %d name%s for %d stage%s: give %d, or leave it out",
+                     names, plural(names), stages, plural(stages), stages - 1);
 }
 
 bool sweep_run(const struct spec *prepared, const struct device_list *devices, enum scaling scaling,

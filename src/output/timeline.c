@@ -22,10 +22,11 @@ void timeline_print(const struct timeline *timeline)
         print("  %-*s %s %4s %s\n", NAME_WIDTH, stage.device, row,
               figure_percent(&busy, stage.busy), stage.last_layer);
     }
-    print(
-        "  0-9: forward pass of a micro-batch (its last digit), a-j: backward pass, +: update, .: "
-        "waiting;\n  then the share of the step in which the device computes, and its last "
-        "layer\n");
+    if (timeline->drawn)
+        print("  0-9: forward pass of a micro-batch (its last digit), a-j: backward pass, +: "
+              "update, .: "
+              "waiting;\n  then the share of the step in which the device computes, and its last "
+              "layer\n");
 }
 
 /* Places in the picture. */

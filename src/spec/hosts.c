@@ -99,16 +99,18 @@ bool launcher_check(const char *launcher, struct error *err)
     if (!launcher || strcmp(launcher, "mpirun") == 0 || strcmp(launcher, "srun") == 0 ||
         strncmp(launcher, "srun:", 5) == 0)
         return true;
-    if (!strstr(launcher, "%p"))
-        return error_set(err, ERROR_USAGE,
-                         "launcher '%.200s': %%p, the program to start on each host, is missing",
-                         launcher);
-    for (const char *at = strchr(launcher, '%'); at; at = strchr(at + 2, '%'))
+    bool program = false;
+    for (const char *at = strchr(launcher, '%'); at; at = strchr(at + 2, '%')) {
         if (!at[1] || !strchr("nhHp%", at[1]))
             return error_set(err, ERROR_USAGE,
                              "launcher '%.200s': after %% only n, h, H, p and %% have a meaning",
                              launcher);
-    return true;
+        program |= at[1] == 'p';
+    }
+    return program ||
+           error_set(err, ERROR_USAGE,
+                     "launcher '%.200s': %%p, the program to start on each host, is missing",
+                     launcher);
 }
 
 bool spec_has_hosts(const struct spec *spec)

@@ -35,10 +35,10 @@ bool host_list_read(const char *path, struct host_list *list, struct error *err)
 /* Is one of the devices named with its host? */
 bool device_list_names_hosts(const struct device_list *devices);
 
-/* Does the run go over hosts? */
 /* Is it "mpirun", "srun", "srun:JOB", or a command for the shell with %p in it? NULL: the first. */
 bool launcher_check(const char *launcher, struct error *err);
 
+/* Does the run go over hosts? */
 bool spec_has_hosts(const struct spec *spec);
 
 /*

@@ -109,8 +109,9 @@ static bool set_init_file(struct spec *spec, const char *value, struct error *er
     if (!text_ends_in(value, ".safetensors") && !strchr(value, '/'))
         return error_set(err, ERROR_USAGE,
                          "init '%s' is none of normal:STD, uniform:BOUND, xavier-uniform, "
-                         "xavier-normal, kaiming-uniform, kaiming-normal, default, and no "
-                         ".safetensors file, nor the path of another",
+                         "xavier-normal, kaiming-uniform, kaiming-normal, default, and no file: "
+                         "name one that ends in .safetensors, or another with its folder, as "
+                         "./NAME",
                          value);
     if (!set_string(&spec->init_file, value, err))
         return false;
@@ -244,7 +245,7 @@ static bool set_image_size(const struct spec_field *field, struct picture_settin
 
 static const char byte_units[] = "KMGT"; /* times 1024 each */
 
-/* "200M", "1.5G", "101MiB" as they are shown, "0", or bytes. */
+/* "200M", "1.5G", "101MiB", "0", or bytes. */
 static bool set_bytes(const struct spec_field *field, long *where, const char *value,
                       struct error *err)
 {

@@ -50,7 +50,7 @@ bool store_open_database(struct store *store, int flags, struct error *err)
     struct stat info;
     /* A pipe would be waited for. */
     if (stat(store->path, &info) == 0 && !S_ISREG(info.st_mode))
-        return error_set(err, ERROR_FAILED, "%s: no regular file: move it away", store->path);
+        return error_set(err, ERROR_FAILED, "%s: is no regular file: move it away", store->path);
     if (sqlite3_open_v2(store->path, &store->db, flags, NULL) != SQLITE_OK)
         return store_error(store, "be opened", err);
     sqlite3_extended_result_codes(store->db, 1);

@@ -105,7 +105,24 @@ static bool is_same_place(char *place, const char *socket)
     return strcmp(place, socket) == 0;
 }
 
-bool store_check_engine(const char *store, const char *socket, bool starts, struct error *err)
+/* Has it been killed, and is the kernel clearing it away? By its flags in proc(5). */
+static bool is_ending(long pid)
+{
+    enum { PF_EXITING = 4 };
+    char *path = text_format("/proc/%ld/stat", pid), text[512] = "";
+    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    unsigned flags = 0;
+    /* The name before may have blanks and brackets in it. */
+    const char *after = got > 0 ? strrchr(text, ')') : NULL;
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return !after || sscanf(after, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
+           (flags & PF_EXITING) != 0;
+}
+
+bool store_check_engine(const char *store, const char *socket, bool *ends, struct error *err)
 {
     char text[SIGN_BYTES + 1] = "", host[HOST_NAME_MAX + 1] = "", theirs[SIGN_BYTES] = "",
                            place[SIGN_BYTES] = "";
@@ -120,7 +137,9 @@ bool store_check_engine(const char *store, const char *socket, bool starts, stru
         strcmp(theirs, host) != 0)
         return true;
     const bool same = is_same_place(place, socket);
-    if (same && starts)
+    if (ends)
+        *ends = is_ending(pid);
+    if (same && ends)
         return error_set(err, ERROR_USAGE,
                          "%s: another engine of yours, process %ld, keeps its runs there; its "
                          "socket was removed, and will be there again in a moment: try again",

@@ -21,9 +21,11 @@ bool store_lock_showing(const char *store, const struct store_progress *progress
 void store_lock_sign(int fd, int percent);
 /* An engine that has the lock writes down where it listens. */
 void store_lock_say_socket(const char *store, const char *socket);
-/* False: an engine of this host, which listens elsewhere than at `socket`, has the lock; `err`
- * names it. So it does for an engine that `starts`, which has the socket: then the other one has
- * lost it and will take it back. */
-bool store_check_engine(const char *store, const char *socket, bool starts, struct error *err);
+/*
+ * False: an engine of this host, which listens elsewhere than at `socket`, has the lock; `err`
+ * names it. For an engine that begins, and has the place of the socket (`ends` is not NULL), so it
+ * does where the other one listened there: that will take its place back, unless its process *ends.
+ */
+bool store_check_engine(const char *store, const char *socket, bool *ends, struct error *err);
 /* Does a process have it? */
 bool store_is_locked(const char *store);

@@ -54,6 +54,13 @@ class Results(hosts_case.Case):
                 self.train(*SHORT, "--devices", f"cpu:0-{count - 1}", *options)
                 self.same_losses(over, *self.newest_runs(1))
 
+    def test_another_optimizer_begins_as_on_two_devices(self):
+        for run, devices in ("1", TWO), ("2", ["--devices", "cpu:0-1"]):
+            self.train(*SHORT, *devices, "--momentum", "0.9")
+            self.good("train", "--resume", run, "--epochs", "4", "--optimizer", "adam", "--lr",
+                      "0.01", "--ema", "0.9")
+        self.assertEqual(self.losses("1"), self.losses("2"))
+
     def test_its_weights_are_evaluated_on_this_host(self):
         self.good("train", *DATA, *SHORT, *THREE)
         result = self.ask("evaluate", run=1)

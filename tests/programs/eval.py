@@ -266,7 +266,7 @@ rows of a class, by the class that they were taken for:
                     "names it", "eval", "theirs.safetensors")
         self.refuse(2, "theirs.safetensors: 'fc.weight' has shape", "eval", "theirs.safetensors",
                     "--model", "linear", "--data", "glyphs")
-        self.refuse(2, "no .safetensors file, nor the path of another", "train", *LINEAR, "--init",
+        self.refuse(2, "or another with its folder, as ./NAME", "train", *LINEAR, "--init",
                     "w.weights")
 
     def test_any_name_will_do(self):

@@ -155,7 +155,7 @@ class Check(Case):
         os.mkfifo(self.store)
         said = self.run_program("runs")
         self.assertNotEqual(said.returncode, 0)
-        self.assertIn("runs.db: no regular file", said.stderr)
+        self.assertIn("runs.db: is no regular file", said.stderr)
 
     def test_problems_of_checkpoints(self):
         self.train("--epochs", "2", "--momentum", "0.9")

@@ -110,6 +110,7 @@ class Resume(cli.Case):
         losses = self.losses("1")
         self.assertEqual(len(losses), 9)
         self.assertLess(losses[-1], losses[0])
+        self.assertLess(max(losses), 1.2 * losses[0])
 
     def test_an_average_begins_at_the_weights(self):
         for _ in range(3):

@@ -2,7 +2,9 @@
 #include "engine/server/history/open.h"
 
 #include <stdio.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "store/doubt.h"
 #include "store/list.h"
 #include "store/lock.h"
@@ -11,6 +13,8 @@
 
 /* How often a store that is brought up to date is logged. */
 #define LOG_PERCENT 25
+/* How long the kernel may take to clear a killed engine away. */
+#define CLEARING_S 30.0
 
 /* What a crash left, in the log and in the store. */
 static bool take_interrupted(struct store *store, struct engine_log *log, json_t **interrupted,
@@ -89,7 +93,17 @@ bool history_open(const char *path, struct engine_log *log, struct store **store
 
 bool history_claim(bool own, const char *path, const char *socket, struct error *err)
 {
-    if (own)
+    const double deadline = clock_seconds() + CLEARING_S;
+    bool ends = true;
+    if (own) {
         store_lock_say_socket(path, socket);
-    return own || !path || store_check_engine(path, socket, true, err);
+        return true;
+    }
+    while (path && !store_check_engine(path, socket, &ends, err)) {
+        if (!ends || clock_seconds() > deadline)
+            return false;
+        *err = (struct error)ERROR_INIT;
+        nanosleep(&(struct timespec){.tv_nsec = 20000000L}, NULL);
+    }
+    return true;
 }

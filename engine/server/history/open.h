@@ -15,6 +15,7 @@ bool history_open(const char *path, struct engine_log *log, struct store **store
 /*
  * Write down at the store that this engine, which listens on `socket`, has it, if it is its own:
  * history_start has given a history. False: another engine of this host has; two of them would give
- * the same numbers to their runs. `path` may be NULL.
+ * the same numbers to their runs. One that was killed is waited for: it has the store until its
+ * drivers have released it. `path` may be NULL.
  */
 bool history_claim(bool own, const char *path, const char *socket, struct error *err);

@@ -100,11 +100,12 @@ bool listener_is_found(const struct listener *listener)
 }
 
 bool listener_open(struct listener *listener, struct engine_log *log, double seconds,
-                   struct error *err)
+                   const struct listener_permit *permit, struct error *err)
 {
     *listener = (struct listener)LISTENER_INIT;
     listener->log = log;
-    if (!local_socket_address(&listener->address, err) || !take_lock(listener, seconds, err)) {
+    if (!local_socket_address(&listener->address, err) || !take_lock(listener, seconds, err) ||
+        (permit && !permit->may(permit->context, listener->address.sun_path, err))) {
         listener_release(listener);
         return false;
     }

@@ -26,12 +26,18 @@ struct listener {
         .fd = -1, .lock_fd = -1                                                                    \
     }
 
+/* Whether an engine that has the lock may listen at `socket`; else *err says why not. */
+struct listener_permit {
+    bool (*may)(const void *context, const char *socket, struct error *err);
+    const void *context;
+};
+
 /*
  * ERROR_USAGE when another engine answers already. One that holds the lock but answers no more is
- * about to end and is waited for, up to `seconds`.
+ * about to end and is waited for, up to `seconds`. `permit` may be NULL.
  */
 bool listener_open(struct listener *listener, struct engine_log *log, double seconds,
-                   struct error *err);
+                   const struct listener_permit *permit, struct error *err);
 
 /* The next connection of this user, non-blocking and close-on-exec; -1 with errno: none now. */
 int listener_accept(struct listener *listener);

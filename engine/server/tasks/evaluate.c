@@ -122,12 +122,12 @@ static bool evaluate(struct task *task, const struct spec *spec, bool confusion,
 }
 
 /* Where a run has been trained; not on several GPUs at once, which the running run may use, and not
- * on several hosts: this one has a device of that kind. */
+ * on several hosts: on the first one's device, of this host. */
 static void choose_devices(struct spec *spec)
 {
     struct device_list *devices = &spec->devices;
     int one = spec_has_hosts(spec) ? 0 : -1;
-    for (int i = 0; i < devices->count; i++)
+    for (int i = devices->count - 1; i >= 0; i--)
         if (devices->id[i].kind == DEVICE_CUDA)
             one = i;
     if (one < 0)

@@ -138,7 +138,7 @@ static void suggest(const struct spec *spec, const struct candidate *of, char *t
     struct figure figure;
     char names[160];
     const int devices = spec->devices.count;
-    for (int count = devices; count <= 4 * devices; count++) {
+    for (int count = devices; count <= 4 * devices && count <= SPEC_MAX_DEVICES; count++) {
         if (!name_fitting(spec, of, count, names, sizeof names))
             continue;
         if (count == devices)

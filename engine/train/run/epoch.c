@@ -126,7 +126,7 @@ bool run_evaluate(struct run *run, bool *done, struct error *err)
     if (!isfinite(loss_sum) && run->metrics.steps == 0)
         return error_set(err, ERROR_FAILED,
                          "the %s loss of these weights is not finite: some are no numbers, or too "
-                         "large",
+                         "large; take other weights",
                          validation ? "validation" : "test");
     if (!isfinite(loss_sum))
         return error_set(err, ERROR_FAILED,

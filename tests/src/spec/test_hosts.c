@@ -56,6 +56,7 @@ START_TEST(launchers)
         const char *launcher, *words;
     } bad[] = {{"mpirun -n 2", "%p, the program to start on each host, is missing"},
                {"mpirun %q %p", "after % only n, h, H, p and % have a meaning"},
+               {"start %%p", "%p, the program to start on each host, is missing"},
                {"mpirun %p %", "after % only n, h, H, p and % have a meaning"}};
     set("hosts", "h1,h2");
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {

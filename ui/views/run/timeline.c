@@ -67,6 +67,8 @@ void section_timeline(struct page *page, const struct ui *ui, const struct state
     page_paragraph(page, STYLE_NORMAL, text);
     for (size_t i = 0; i < timeline.stages; i++)
         write_stage(page, &timeline, i, columns);
-    page_paragraph(page, STYLE_LABEL,
-                   "0-9: forward pass of a micro-batch, a-j: backward pass, +: update, .: waiting");
+    if (timeline.drawn)
+        page_paragraph(
+            page, STYLE_LABEL,
+            "0-9: forward pass of a micro-batch, a-j: backward pass, +: update, .: waiting");
 }

@@ -170,6 +170,32 @@ START_TEST(momentum_begins_at_zero)
 }
 END_TEST
 
+/* What both have is kept. */
+START_TEST(another_optimizer_begins_anew)
+{
+    static const struct state_arrays other = {3,
+                                              {"square_avg", "momentum_buffer", STATE_UNAVERAGED}};
+    struct error err = ERROR_INIT;
+    struct checkpoint c, written = make(100, true);
+    must(checkpoint_write(net, checkpoints, &written, &none, &err));
+    must(checkpoint_create(net, &other, &c, &err));
+    must(checkpoint_read(net, checkpoints, 100, &c, &err));
+    ck_assert_int_eq(c.place.state_from, 100);
+    ck_assert_mem_eq(c.state + 2 * net->value_count, written.weights.values,
+                     net->value_count * sizeof(float));
+    for (int i = 0; i < net->param_count; i++) {
+        const struct net_param *param = &net->params[i];
+        for (size_t k = param->offset; k < param->offset + param->count; k++) {
+            ck_assert(c.state[k] == 0);
+            if (net_is_trained(param))
+                ck_assert(c.state[net->value_count + k] == written.state[k]);
+        }
+    }
+    checkpoint_free(&c);
+    checkpoint_free(&written);
+}
+END_TEST
+
 START_TEST(the_newest_and_the_best_are_kept)
 {
     struct error err = ERROR_INIT;
@@ -401,6 +427,7 @@ int main(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_loop_test(tests, every_bit_comes_back, 0, 2);
     tcase_add_test(tests, momentum_begins_at_zero);
+    tcase_add_test(tests, another_optimizer_begins_anew);
     tcase_add_test(tests, the_newest_and_the_best_are_kept);
     tcase_add_test(tests, sizes_add_up);
     tcase_add_test(tests, what_a_killed_writer_left_goes);

@@ -10,9 +10,9 @@
 
 /* What is refused before anything is opened, and what is filled in. */
 
-/* Specs that cannot be run: refused before anything is opened. */
 #define LETTERS_64 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl"
 
+/* Specs that cannot be run: refused before anything is opened. */
 static const struct {
     const char *settings, *reason;
 } impossible[] = {
