@@ -25,7 +25,7 @@
 #define CHILD_SECONDS (NOTIFY_SECONDS + LEAVE_SECONDS)
 
 /* Where an engine has left another one its place, that is there within these. */
-#define OTHER_SECONDS 8.0
+#define OTHER_SECONDS 4.0
 
 static void pause_briefly(void)
 {
@@ -147,14 +147,22 @@ bool client_open(struct client **out, double seconds, struct error *err)
     if (!spawn_background_engine(&engine, err))
         return false;
     double deadline = clock_seconds() + seconds;
-    bool ended = false;
+    bool ended = false, again = false;
     while (!client_connect(out, &absent)) {
         if (!ended && engine > 0 && kill(engine, 0) != 0 && errno == ESRCH) {
             ended = true;
             deadline = fmin(deadline, clock_seconds() + OTHER_SECONDS);
         }
-        if (clock_seconds() > deadline)
+        if (clock_seconds() > deadline && (!ended || again))
             return fail_to_start(seconds, ended, err);
+        if (clock_seconds() > deadline) {
+            /* The other one may have ended meanwhile. */
+            again = true;
+            ended = false;
+            deadline = clock_seconds() + seconds;
+            if (!spawn_background_engine(&engine, err))
+                return false;
+        }
         pause_briefly();
     }
     return true;

@@ -256,7 +256,10 @@ static bool set_bytes(const struct spec_field *field, long *where, const char *v
         length -= 2;
     const char *unit = length > 0 ? strchr(byte_units, value[length - 1]) : NULL;
     double bytes;
-    snprintf(number, sizeof number, "%.*s", (int)(unit ? length - 1 : length), value);
+    if (unit)
+        while (--length > 0 && value[length - 1] == ' ')
+            ;
+    snprintf(number, sizeof number, "%.*s", (int)length, value);
     bool ok = length < sizeof number && strspn(value, "0123456789.") >= strlen(number) &&
               parse_double(number, 0, field->high, &bytes);
     for (const char *u = byte_units; ok && unit && u <= unit; u++)

@@ -112,6 +112,16 @@ class Resume(cli.Case):
         self.assertLess(losses[-1], losses[0])
         self.assertLess(max(losses), 1.2 * losses[0])
 
+    def test_another_optimizer_has_its_own_defaults(self):
+        self.good("train", *DATA, "--epochs", "1")
+        said = self.bad(2, "train", "--resume", "1", "--epochs", "2", "--optimizer", "nesterov")
+        self.assertIn("looks ahead by the momentum, which is 0", said)
+        for epochs, optimizer, beta2 in ("2", "rmsprop", 0.99), ("3", "adam", 0.999):
+            self.resume("1", "--epochs", epochs, "--optimizer", optimizer)
+            run = self.good_json("show", "1")
+            self.assertEqual((run["spec"]["beta2"], run["lr"]), (beta2, 0.1))
+        self.assertIn("begins at zero", run["warnings"][0])
+
     def test_an_average_begins_at_the_weights(self):
         for _ in range(3):
             self.good("train", *DATA, "--epochs", "3", "--momentum", "0.9")

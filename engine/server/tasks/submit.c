@@ -11,6 +11,7 @@
 #include "engine/server/queue/queue.h"
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/labels.h"
+#include "engine/train/resolve/optimizer.h"
 #include "engine/train/resolve/resolve.h"
 #include "spec/data.h"
 #include "spec/hosts.h"
@@ -111,7 +112,8 @@ static bool resume(struct task *task, long number, const json_t *job, const json
         spec.dtype = TYPE_DEFAULT;
     if (ok)
         keep_replicas(settings, &spec);
-    ok = ok && resolve(task, &spec, err) &&
+    ok = ok && (!json_object_get(settings, "optimizer") || resolve_optimizer(&spec, err)) &&
+         resolve(task, &spec, err) &&
          queue_resume(task->queue, number, !json_object_get(settings, "lr"), &spec, result, err);
     spec_free(&spec);
     return ok;

@@ -133,7 +133,8 @@ static size_t most_with_one_row(const struct spec *spec, const struct candidate 
 }
 
 /* What would fit: with the devices that there are, or else with at most four times as many. */
-static void suggest(const struct spec *spec, const struct candidate *of, char *text, size_t size)
+static void suggest(const struct spec *spec, const struct candidate *of, size_t needed, char *text,
+                    size_t size)
 {
     struct figure figure;
     char names[160];
@@ -150,6 +151,8 @@ static void suggest(const struct spec *spec, const struct candidate *of, char *t
     const size_t least = most_with_one_row(spec, of);
     if (least > 0 && least <= (size_t)spec->memory_limit)
         snprintf(text, size, "a smaller batch would fit");
+    else if (least > needed)
+        snprintf(text, size, "a smaller batch would not need less, so raise the limit");
     else
         snprintf(text, size, "with a batch of one row it would still be %s, so raise the limit",
                  figure_bytes(&figure, (double)least));
@@ -178,7 +181,7 @@ bool memory_limit_words(const struct spec *spec, const struct net *net, long row
         return false;
     if (bytes <= (size_t)spec->memory_limit)
         return true;
-    suggest(spec, &of, words, sizeof words);
+    suggest(spec, &of, bytes, words, sizeof words);
     snprintf(text, size, "memory-limit %s: %s would need %s: %s",
              figure_bytes(&limit, (double)spec->memory_limit),
              device_id_text(spec->devices.id[device], name), figure_bytes(&needs, (double)bytes),

@@ -2,11 +2,13 @@
 #include "engine/train/resolve/optimizer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "spec/fields.h"
 #include "spec/names.h"
 #include "spec/origin.h"
 #include "spec/set.h"
+#include "spec/text.h"
 
 /* PyTorch's. */
 static const struct {
@@ -28,8 +30,26 @@ static bool fill_in(struct spec *spec, const char *key, const char *value, struc
     return ok;
 }
 
+/* What another optimizer has filled in, of a run that is resumed. */
+static bool take_out(struct spec *spec, const char *key, struct error *err)
+{
+    const struct spec_field *field = spec_find_field(key);
+    struct spec initial;
+    if (spec_origin(spec, field) != ORIGIN_OPTIMIZER)
+        return true;
+    spec_init(&initial);
+    char *value = spec_get(&initial, key, err);
+    const bool ok = value && spec_set(spec, key, value, err);
+    free(value);
+    spec_set_origin(spec, field, ORIGIN_DEFAULT);
+    return ok;
+}
+
 bool resolve_optimizer(struct spec *spec, struct error *err)
 {
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (!take_out(spec, defaults[i].key, err))
+            return false;
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         if (defaults[i].optimizer == spec->optimizer &&
             !fill_in(spec, defaults[i].key, defaults[i].value, err))

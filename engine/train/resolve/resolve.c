@@ -167,6 +167,22 @@ static bool check_place(const char *option, const char *path, bool whole, struct
     return reason == 0;
 }
 
+/* Also where they are spelt differently, as far as their folders are there. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    char *copies[2] = {strdup(a), strdup(b)};
+    const char *slash = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    bool same = strcmp(a, b) == 0;
+    if (!same && copies[0] && copies[1])
+        same = strcmp(slash ? slash + 1 : a, slash_b ? slash_b + 1 : b) == 0 &&
+               stat(dirname(copies[0]), &one) == 0 && stat(dirname(copies[1]), &other) == 0 &&
+               one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    free(copies[0]);
+    free(copies[1]);
+    return same;
+}
+
 /* What one option writes, another would replace. */
 static bool check_different(const struct spec *spec, struct error *err)
 {
@@ -176,7 +192,7 @@ static bool check_different(const struct spec *spec, struct error *err)
     const size_t count = sizeof files / sizeof *files;
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++)
-            if (files[i].path && files[j].path && strcmp(files[i].path, files[j].path) == 0)
+            if (files[i].path && files[j].path && is_same_file(files[i].path, files[j].path))
                 return error_set(err, ERROR_USAGE, "%s and %s are the same file: %s",
                                  files[i].option, files[j].option, files[i].path);
     return true;

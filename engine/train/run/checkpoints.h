@@ -35,6 +35,9 @@ bool checkpoints_minutes_are_up(const struct run *run);
 bool checkpoints_end(struct run *run, struct error *err);
 void checkpoints_free(struct checkpoints *checkpoints);
 
+/* Has the checkpoint not all that the optimizer remembers, so that it begins at zero? */
+bool checkpoints_begin_state(const struct checkpoints *checkpoints);
+
 /* Resume: the weights, before the devices are prepared. */
 bool checkpoints_read(struct run *run, struct error *err);
 /* What was done, before the first epoch. */

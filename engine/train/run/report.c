@@ -164,6 +164,12 @@ static bool report_warnings(struct run *run, struct error *err)
     for (size_t i = 0; i < sizeof checkpoints->keep.warnings / sizeof *kept; i++)
         if (kept[i] && !report_warning(report, kept[i], err))
             return false;
+    if (checkpoints_begin_state(checkpoints) &&
+        !report_warning(report,
+                        "what this optimizer remembers begins at zero: the checkpoint has not "
+                        "all of it",
+                        err))
+        return false;
     const struct error *damage = &checkpoints->damage;
     return damage->kind == ERROR_NONE || report_warning(report, damage->text, err);
 }

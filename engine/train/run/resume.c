@@ -70,6 +70,12 @@ bool checkpoints_read(struct run *run, struct error *err)
     return true;
 }
 
+bool checkpoints_begin_state(const struct checkpoints *checkpoints)
+{
+    const struct checkpoint_place *place = &checkpoints->resumed.place;
+    return place->state_from > 0 && place->state_from == place->steps;
+}
+
 /* It may have to end at once, as it would have. */
 static void resume_best(struct run *run, const struct checkpoint_place *place)
 {

@@ -171,7 +171,7 @@ START_TEST(momentum_begins_at_zero)
 END_TEST
 
 /* What both have is kept. */
-START_TEST(another_optimizer_begins_anew)
+START_TEST(another_optimizer_begins_at_zero)
 {
     static const struct state_arrays other = {3,
                                               {"square_avg", "momentum_buffer", STATE_UNAVERAGED}};
@@ -427,7 +427,7 @@ int main(void)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_loop_test(tests, every_bit_comes_back, 0, 2);
     tcase_add_test(tests, momentum_begins_at_zero);
-    tcase_add_test(tests, another_optimizer_begins_anew);
+    tcase_add_test(tests, another_optimizer_begins_at_zero);
     tcase_add_test(tests, the_newest_and_the_best_are_kept);
     tcase_add_test(tests, sizes_add_up);
     tcase_add_test(tests, what_a_killed_writer_left_goes);

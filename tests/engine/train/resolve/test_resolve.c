@@ -42,6 +42,7 @@ static const struct {
     {"save=/tmp/" LETTERS_64 LETTERS_64 LETTERS_64 LETTERS_64, "File name too long"},
     {"save=/tmp/a.safetensors save-best=/tmp/a.safetensors",
      "save and save-best are the same file: /tmp/a.safetensors"},
+    {"log=/tmp//../tmp/a save=/tmp/a", "save and log are the same file: /tmp/a"},
     {"log=/tmp/a save-best=/tmp/a", "save-best and log are the same file: /tmp/a"},
 };
 
