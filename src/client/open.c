@@ -17,6 +17,7 @@
 #include "client/spawn.h"
 #include "client/state.h"
 #include "system/local_socket.h"
+#include "system/process.h"
 #include "system/shell.h"
 
 /* How long what was sent may take to leave once its connection is closed ... */
@@ -149,7 +150,7 @@ bool client_open(struct client **out, double seconds, struct error *err)
     double deadline = clock_seconds() + seconds;
     bool ended = false, again = false;
     while (!client_connect(out, &absent)) {
-        if (!ended && engine > 0 && kill(engine, 0) != 0 && errno == ESRCH) {
+        if (!ended && engine > 0 && process_has_ended(engine)) {
             ended = true;
             deadline = fmin(deadline, clock_seconds() + OTHER_SECONDS);
         }

@@ -2,15 +2,14 @@
 #include "client/peer.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/paths.h"
+#include "system/process.h"
 
 pid_t peer_of_socket(int fd)
 {
@@ -38,25 +37,9 @@ pid_t peer_of_lock(void)
     return pid > 1 ? (pid_t)pid : 0;
 }
 
-/* The state of proc(5), such as 'S' or 'T'; 0: not known. */
-static char state_of(pid_t pid)
-{
-    char path[40], line[256] = "";
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-    FILE *file = pid > 0 ? fopen(path, "re") : NULL;
-    if (!file)
-        return 0;
-    size_t length = fread(line, 1, sizeof line - 1, file);
-    fclose(file);
-    line[length] = '\0';
-    /* The name before it may hold brackets and spaces. */
-    const char *name_end = strrchr(line, ')');
-    return name_end && name_end[1] == ' ' ? name_end[2] : 0;
-}
-
 bool peer_is_stopped(pid_t pid)
 {
-    char state = state_of(pid);
+    char state = process_state(pid);
     return state == 'T' || state == 't';
 }
 
@@ -70,7 +53,7 @@ bool peer_error(struct error *err, pid_t pid, double seconds)
         return error_set(err, ERROR_SILENT,
                          "the engine does not answer within %g s: see 'dpartui engine status'",
                          seconds);
-    switch (state_of(pid)) {
+    switch (process_state(pid)) {
     case 'T':
         return error_set(err, ERROR_SILENT,
                          "the engine (pid %ld) is stopped by a signal: 'kill -CONT %ld' continues "

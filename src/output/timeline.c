@@ -23,10 +23,9 @@ void timeline_print(const struct timeline *timeline)
               figure_percent(&busy, stage.busy), stage.last_layer);
     }
     if (timeline->drawn)
-        print("  0-9: forward pass of a micro-batch (its last digit), a-j: backward pass, +: "
-              "update, .: "
-              "waiting;\n  then the share of the step in which the device computes, and its last "
-              "layer\n");
+        print("  0-9: forward pass of a micro-batch (its last digit), a-j: backward pass, "
+              "+: update, .: waiting;\n  then the share of the step in which the device computes, "
+              "and its last layer\n");
 }
 
 /* Places in the picture. */

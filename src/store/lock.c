@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "store/update.h"
+#include "system/process.h"
 
 /* How often, a fiftieth of a second apart, a lock is tried; and one that is held only while the
  * store is brought up to date, since the last change of how far that is. */
@@ -105,23 +106,6 @@ static bool is_same_place(char *place, const char *socket)
     return strcmp(place, socket) == 0;
 }
 
-/* Has it been killed, and is the kernel clearing it away? By its flags in proc(5). */
-static bool is_ending(long pid)
-{
-    enum { PF_EXITING = 4 };
-    char *path = text_format("/proc/%ld/stat", pid), text[512] = "";
-    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    const ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    unsigned flags = 0;
-    /* The name before may have blanks and brackets in it. */
-    const char *after = got > 0 ? strrchr(text, ')') : NULL;
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return !after || sscanf(after, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
-           (flags & PF_EXITING) != 0;
-}
-
 bool store_check_engine(const char *store, const char *socket, bool *ends, struct error *err)
 {
     char text[SIGN_BYTES + 1] = "", host[HOST_NAME_MAX + 1] = "", theirs[SIGN_BYTES] = "",
@@ -138,7 +122,7 @@ bool store_check_engine(const char *store, const char *socket, bool *ends, struc
         return true;
     const bool same = is_same_place(place, socket);
     if (ends)
-        *ends = is_ending(pid);
+        *ends = process_has_ended((pid_t)pid);
     if (same && ends)
         return error_set(err, ERROR_USAGE,
                          "%s: another engine of yours, process %ld, keeps its runs there; its "
