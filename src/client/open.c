@@ -132,11 +132,29 @@ static bool fail_to_start(double seconds, bool ended, struct error *err)
     return false;
 }
 
-bool client_open(struct client **out, double seconds, struct error *err)
+/* Until an engine answers that was started, or the one that it has left its place to. */
+static bool await_started(struct client **out, pid_t engine, double seconds, bool *ended)
 {
     struct error absent = ERROR_INIT;
+    double deadline = clock_seconds() + seconds;
+    *ended = false;
+    while (!client_connect(out, &absent)) {
+        if (!*ended && engine > 0 && process_has_ended(engine)) {
+            *ended = true;
+            deadline = fmin(deadline, clock_seconds() + OTHER_SECONDS);
+        }
+        if (clock_seconds() > deadline)
+            return false;
+        pause_briefly();
+    }
+    return true;
+}
+
+bool client_open(struct client **out, double seconds, struct error *err)
+{
     struct sockaddr_un address;
     pid_t engine;
+    bool ended = true;
     /* A folder that is not safe is no place to start an engine in. */
     if (!local_socket_address(&address, err))
         return false;
@@ -145,28 +163,14 @@ bool client_open(struct client **out, double seconds, struct error *err)
     if (err->kind == ERROR_SILENT)
         return false;
     *err = (struct error)ERROR_INIT;
-    if (!spawn_background_engine(&engine, err))
-        return false;
-    double deadline = clock_seconds() + seconds;
-    bool ended = false, again = false;
-    while (!client_connect(out, &absent)) {
-        if (!ended && engine > 0 && process_has_ended(engine)) {
-            ended = true;
-            deadline = fmin(deadline, clock_seconds() + OTHER_SECONDS);
-        }
-        if (clock_seconds() > deadline && (!ended || again))
-            return fail_to_start(seconds, ended, err);
-        if (clock_seconds() > deadline) {
-            /* The other one may have ended meanwhile. */
-            again = true;
-            ended = false;
-            deadline = clock_seconds() + seconds;
-            if (!spawn_background_engine(&engine, err))
-                return false;
-        }
-        pause_briefly();
+    /* Once more where it has ended: the other one may have, too, meanwhile. */
+    for (int tries = 0; tries < 2 && ended; tries++) {
+        if (!spawn_background_engine(&engine, err))
+            return false;
+        if (await_started(out, engine, seconds, &ended))
+            return true;
     }
-    return true;
+    return fail_to_start(seconds, ended, err);
 }
 
 bool client_open_private(struct client **out, struct error *err)

@@ -220,14 +220,6 @@ static bool plan_lists(struct study *study, const struct study_request *request,
            error_set(err, ERROR_USAGE, "--devices-list names no devices");
 }
 
-static bool varies(const struct study *study, const char *key)
-{
-    for (int i = 0; i < study->varied_count; i++)
-        if (strcmp(study->varied[i], key) == 0)
-            return true;
-    return false;
-}
-
 /* A variant with the values that `spec` has of the varied settings. */
 static bool add_values(struct study *study, const struct study_request *request, struct spec *spec,
                        struct error *err)
@@ -236,10 +228,10 @@ static bool add_values(struct study *study, const struct study_request *request,
     size_t used = 0;
     if (!fill(request, spec, err) || !spec_validate(spec, err))
         return false;
-    if (varies(study, "strategy") && spec->devices.choice == DEVICES_LISTED &&
-        spec->devices.count < 2)
-        return error_set(err, ERROR_USAGE, "strategy: %s", nothing_to_divide);
+    const bool one = spec->devices.choice == DEVICES_LISTED && spec->devices.count < 2;
     for (int i = 0; i < study->varied_count && used < sizeof label; i++) {
+        if (one && strcmp(study->varied[i], "strategy") == 0)
+            return error_set(err, ERROR_USAGE, "strategy: %s", nothing_to_divide);
         char *value = spec_get(spec, study->varied[i], err);
         if (!value)
             return false;
