@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cuda/layers/conv_plans.h"
+#include "engine/device/cuda/layers/epilogue.h"
 #include "engine/device/cuda/layers/kinds.h"
 #include "engine/device/cuda/layers/operands.h"
 #include "engine/device/cuda/layers/widen.h"
@@ -19,20 +20,17 @@
 struct conv {
     struct conv_table *table; /* the device's, of which the plans are */
     const struct conv_plan *forward, *weights, *data;
-    const struct buffer *x, *y, *dy;
-    struct buffer *masked, *dx; /* masked: gradient before the ReLU */
-    struct buffer *workspaces[3], *rounded, *partials;
+    struct epilogue epilogue;
+    const struct buffer *x;
+    struct buffer *dx;
+    struct buffer *workspaces[3], *rounded;
     struct widening *widening;
     struct value_sums sums;
     void *w;
-    const float *bias;
-    float *dw, *dbias;
+    float *dw;
     size_t weight_count;
     struct conv_request request; /* what all directions have in common */
-    struct tensor_shape shape;   /* of y */
     struct grouped_conv grouped; /* where there are several groups */
-    bool relu;
-    bool fused; /* the library adds the bias and takes the ReLU */
 };
 
 static void release(void *layer)
@@ -49,46 +47,15 @@ static bool run_forward(struct plan *plan, void *layer, struct error *err)
     const struct device *device = plan->device;
     if (c->grouped.in)
         return cuda_kernel(kernel_grouped_conv(device->stream, device->storage, &c->grouped,
-                                               c->x->data, c->w, c->y->data),
+                                               c->x->data, c->w, c->epilogue.y->data),
                            err);
     const struct conv_tensors tensors = {.x = c->x->data,
                                          .w = c->w,
-                                         .y = c->y->data,
-                                         .bias = c->bias,
+                                         .y = c->epilogue.y->data,
+                                         .bias = c->epilogue.bias,
                                          .sums = c->sums.sums ? c->sums.sums->data : NULL,
                                          .squares = c->sums.sums ? c->sums.squares->data : NULL};
     return conv_plan_run(c->forward, device->dnn, &tensors, c->workspaces[0]->data, err);
-}
-
-static bool run_bias_and_relu(struct plan *plan, void *layer, struct error *err)
-{
-    const struct conv *c = layer;
-    const struct device *device = plan->device;
-    void *y = c->y->data;
-    return cuda_kernel(c->relu
-                           ? kernel_activation(device->stream, device->storage, ACTIVATION_RELU,
-                                               c->shape, y, c->bias, y)
-                           : kernel_bias(device->stream, device->storage, c->shape, y, c->bias, y),
-                       err);
-}
-
-static bool run_mask(struct plan *plan, void *layer, struct error *err)
-{
-    const struct conv *c = layer;
-    return cuda_kernel(kernel_activation_backward(plan->device->stream, plan->device->storage,
-                                                  ACTIVATION_RELU, c->shape, c->y->data,
-                                                  c->dy->data, c->masked->data),
-                       err);
-}
-
-static bool run_bias_gradient(struct plan *plan, void *layer, struct error *err)
-{
-    const struct conv *c = layer;
-    return cuda_kernel(
-        kernel_channel_sums(plan->device->stream, plan->device->storage, c->shape, c->masked->data,
-                            (struct sums_memory){c->partials->data, plan->replica->counters},
-                            c->dbias),
-        err);
 }
 
 static bool run_weights(struct plan *plan, void *layer, struct error *err)
@@ -97,10 +64,10 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
     const struct device *device = plan->device;
     if (c->grouped.in)
         return cuda_kernel(kernel_grouped_conv_weights(device->stream, device->storage, &c->grouped,
-                                                       c->x->data, c->masked->data, c->dw),
+                                                       c->x->data, c->epilogue.masked->data, c->dw),
                            err);
     const struct conv_tensors tensors = {
-        .x = c->x->data, .w = c->rounded ? c->rounded->data : c->dw, .y = c->masked->data};
+        .x = c->x->data, .w = c->rounded ? c->rounded->data : c->dw, .y = c->epilogue.masked->data};
     return conv_plan_run(c->weights, device->dnn, &tensors, c->workspaces[1]->data, err) &&
            (!c->widening || widening_run(plan, c->widening, err));
 }
@@ -110,10 +77,11 @@ static bool run_data(struct plan *plan, void *layer, struct error *err)
     const struct conv *c = layer;
     if (c->grouped.in)
         return cuda_kernel(kernel_grouped_conv_data(plan->device->stream, plan->device->storage,
-                                                    &c->grouped, c->masked->data, c->w,
+                                                    &c->grouped, c->epilogue.masked->data, c->w,
                                                     c->dx->data),
                            err);
-    const struct conv_tensors tensors = {.x = c->dx->data, .w = c->w, .y = c->masked->data};
+    const struct conv_tensors tensors = {
+        .x = c->dx->data, .w = c->w, .y = c->epilogue.masked->data};
     return conv_plan_run(c->data, plan->device->dnn, &tensors, c->workspaces[2]->data, err);
 }
 
@@ -148,17 +116,15 @@ static void describe(struct conv *c, const struct builder *b, const struct node 
     }
     c->weight_count = (size_t)c->request.out * (size_t)c->request.kernel_h *
                       (size_t)c->request.kernel_w * (size_t)c->request.in;
-    c->shape = cuda_shape(b, node->output);
-    c->relu = node->relu;
+    epilogue_describe(&c->epilogue, b, node, b->device->storage);
     c->w = (void *)(uintptr_t)cuda_weights(b, op->weight); /* only read */
-    c->bias = cuda_param(b, node->bias);
 }
 
 static void describe_groups(struct conv *c, const struct builder *b, const struct node *node)
 {
     const struct net_op *op = &b->graph->net->ops[node->op];
     c->grouped = (struct grouped_conv){.x = cuda_shape(b, node->input),
-                                       .y = c->shape,
+                                       .y = c->epilogue.shape,
                                        .in = b->graph->values[node->input].shape.c / op->groups,
                                        .out = op->outputs / op->groups,
                                        .kernel_h = op->kernel_h,
@@ -175,7 +141,7 @@ static struct conv_request request_of(const struct conv *c, enum conv_pattern pa
 {
     struct conv_request request = c->request;
     request.pattern = pattern;
-    request.relu = pattern == CONV_FORWARD_BIAS && c->relu;
+    request.relu = pattern == CONV_FORWARD_BIAS && c->epilogue.relu;
     return request;
 }
 
@@ -220,13 +186,13 @@ static void forget_slower(const struct builder *b, const struct conv *c, bool *p
     const double with_s = cuda_conv_seconds(b->plan, &with_request);
     if (isnan(plain_s) || isnan(with_s))
         return;
-    *with = cuda_conv_sums_pay(b, c->shape, plain_s, with_s);
+    *with = cuda_conv_sums_pay(b, c->epilogue.shape, plain_s, with_s);
     *plain = !*with;
 }
 
 static bool bind_sums(struct builder *b, const struct node *node, struct conv *c, struct error *err)
 {
-    const size_t bytes = (size_t)c->shape.channels * sizeof(float);
+    const size_t bytes = (size_t)c->epilogue.shape.channels * sizeof(float);
     c->sums.sums = build_buffer(b, bytes, err);
     c->sums.squares = c->sums.sums ? build_buffer(b, bytes, err) : NULL;
     if (!c->sums.squares)
@@ -253,7 +219,7 @@ static bool make_unbiased(struct builder *b, const struct node *node, struct con
     }
     if (!with)
         return true;
-    if (c->forward && !cuda_conv_sums_pay(b, c->shape, conv_plan_seconds(c->forward),
+    if (c->forward && !cuda_conv_sums_pay(b, c->epilogue.shape, conv_plan_seconds(c->forward),
                                           conv_plan_seconds(with_sums))) {
         conv_table_give(c->table, with_sums);
         return true;
@@ -269,8 +235,8 @@ static bool make_forward(struct builder *b, const struct node *node, struct conv
     struct error why = ERROR_INIT;
     if (c->grouped.in)
         return true;
-    c->fused = c->bias && make_plan(b, c, CONV_FORWARD_BIAS, &c->forward, &why);
-    if (!c->fused && !make_unbiased(b, node, c, err))
+    c->epilogue.fused = c->epilogue.bias && make_plan(b, c, CONV_FORWARD_BIAS, &c->forward, &why);
+    if (!c->epilogue.fused && !make_unbiased(b, node, c, err))
         return false;
     c->workspaces[0] = build_scratch(b, conv_plan_workspace(c->forward), err);
     return c->workspaces[0] != NULL;
@@ -288,17 +254,6 @@ static void label(struct builder *b, enum plan_direction direction, const struct
     build_label(b, direction, method);
 }
 
-/* What the library does not join to the forward pass. */
-static bool build_bias_and_relu(struct builder *b, const struct node *node, struct conv *c,
-                                struct error *err)
-{
-    if (c->fused || (!c->bias && !c->relu))
-        return true;
-    build_use(b, b->values[node->output]);
-    build_label_apart(b, PLAN_FORWARD, "own kernel");
-    return build_step(b, node, run_bias_and_relu, c, err);
-}
-
 static bool forward(struct builder *b, const struct node *node, void **layer, struct error *err)
 {
     struct conv *c = *layer = build_object(b, sizeof *c, release, err);
@@ -308,53 +263,17 @@ static bool forward(struct builder *b, const struct node *node, void **layer, st
     if (b->graph->net->ops[node->op].groups > 1)
         describe_groups(c, b, node);
     c->x = build_value(b, node->input, err);
-    c->y = c->x ? build_value(b, node->output, err) : NULL;
-    if (!c->y || !make_forward(b, node, c, err))
+    c->epilogue.y = c->x ? build_value(b, node->output, err) : NULL;
+    if (!c->epilogue.y || !make_forward(b, node, c, err))
         return false;
-    label(b, PLAN_FORWARD, c->forward,
-          c->sums.sums ? " + sums"
-          : !c->fused  ? ""
-          : c->relu    ? " + bias + relu"
-                       : " + bias");
-    return build_step(b, node, run_forward, c, err) && build_bias_and_relu(b, node, c, err);
-}
-
-/* A step that takes the gradient through the ReLU; *dy becomes its result. */
-static bool build_mask(struct builder *b, const struct node *node, struct conv *c,
-                       struct buffer **dy, struct error *err)
-{
-    c->dy = c->masked = *dy;
-    if (!node->relu)
-        return true;
-    c->masked = gradient_result(b, *dy, node->output, err);
-    if (!c->masked)
-        return false;
-    build_use(b, b->values[node->output]);
-    if (c->masked != *dy) {
-        gradient_drop(*dy);
-        c->masked->holders++;
-    }
-    *dy = c->masked;
-    build_label(b, PLAN_BACKWARD_RELU, "");
-    return build_step(b, node, run_mask, c, err);
-}
-
-static bool build_bias_gradient(struct builder *b, const struct node *node, struct conv *c,
-                                struct error *err)
-{
-    c->dbias = cuda_grads(b, node->bias);
-    if (!c->dbias)
-        return true;
-    build_use(b, c->masked);
-    c->partials = build_scratch(b, kernel_sums_scratch(c->shape), err);
-    build_label_apart(b, PLAN_BACKWARD_WEIGHTS, "own kernel");
-    return c->partials && build_step(b, node, run_bias_gradient, c, err);
+    label(b, PLAN_FORWARD, c->forward, c->sums.sums ? " + sums" : epilogue_fused(&c->epilogue));
+    return build_step(b, node, run_forward, c, err) && epilogue_forward(b, node, &c->epilogue, err);
 }
 
 static bool build_weights(struct builder *b, const struct node *node, struct conv *c,
                           struct error *err)
 {
-    build_use(b, c->masked);
+    build_use(b, c->epilogue.masked);
     build_use(b, b->values[node->input]);
     c->dw = cuda_grads(b, b->graph->net->ops[node->op].weight);
     if (!plan_pass(b, c, CONV_WEIGHTS, &c->weights, &c->workspaces[1], err))
@@ -374,7 +293,7 @@ static bool build_data(struct builder *b, const struct node *node, struct conv *
     c->dx = gradient_new(b, node->input, err);
     if (!c->dx || !plan_pass(b, c, CONV_DATA, &c->data, &c->workspaces[2], err))
         return false;
-    build_use(b, c->masked);
+    build_use(b, c->epilogue.masked);
     label(b, PLAN_BACKWARD_DATA, c->data, "");
     return build_step(b, node, run_data, c, err) && gradient_give(b, node, node->input, c->dx, err);
 }
@@ -382,12 +301,10 @@ static bool build_data(struct builder *b, const struct node *node, struct conv *
 static bool backward(struct builder *b, const struct node *node, void *layer, struct error *err)
 {
     struct conv *c = layer;
-    struct buffer *dy[2];
-    if (!gradient_take(b, node, node->output, 1, dy, err) || !build_mask(b, node, c, &dy[0], err) ||
-        !build_bias_gradient(b, node, c, err) || !build_weights(b, node, c, err) ||
+    if (!epilogue_backward(b, node, &c->epilogue, err) || !build_weights(b, node, c, err) ||
         (b->graph->values[node->input].wants_grad && !build_data(b, node, c, err)))
         return false;
-    gradient_drop(dy[0]);
+    gradient_drop(c->epilogue.masked);
     return true;
 }
 

@@ -5,6 +5,7 @@ libcuda_backend_a_SOURCES += \
 	%D%/conv.c \
 	%D%/conv_plans.c %D%/conv_plans.h \
 	%D%/dropout.c \
+	%D%/epilogue.c %D%/epilogue.h \
 	%D%/flatten.c \
 	%D%/gather.c \
 	%D%/global_pool.c \
