@@ -253,15 +253,8 @@ struct backend {
                            const struct replica_request *request, struct replica **out,
                            struct error *err);
     void (*replica_destroy)(struct device *device, struct replica *replica);
-    /* Canonical weights (host) to arenas and back; running statistics included. */
-    bool (*replica_import)(struct device *device, struct replica *replica,
-                           const struct weights *weights, struct error *err);
-    bool (*replica_export)(struct device *device, const struct replica *replica,
-                           struct weights *weights, struct error *err);
-    /*
-     * One arena (not ARENA_STATISTICS) to canonical order and back: values as in struct weights,
-     * those of running statistics untouched. For devices of different kinds, checkpoints and tests.
-     */
+    /* One arena to canonical order (host) and back: values as in struct weights, of which those in
+     * other arenas are untouched. */
     bool (*values_export)(struct device *device, const struct replica *replica,
                           enum replica_arena arena, float *values, struct error *err);
     bool (*values_import)(struct device *device, struct replica *replica, enum replica_arena arena,
@@ -381,6 +374,23 @@ struct backend {
     /* Params and one state change places. NULL: runs of such devices keep no average. */
     bool (*swap)(struct device *device, struct replica *replica, int state, struct error *err);
 };
+
+/* Canonical weights (host) to a replica and back; running statistics included. */
+static inline bool replica_import(const struct backend *backend, struct device *device,
+                                  struct replica *replica, const struct weights *weights,
+                                  struct error *err)
+{
+    return backend->values_import(device, replica, ARENA_PARAMS, weights->values, err) &&
+           backend->values_import(device, replica, ARENA_STATISTICS, weights->values, err);
+}
+
+static inline bool replica_export(const struct backend *backend, struct device *device,
+                                  const struct replica *replica, struct weights *weights,
+                                  struct error *err)
+{
+    return backend->values_export(device, replica, ARENA_PARAMS, weights->values, err) &&
+           backend->values_export(device, replica, ARENA_STATISTICS, weights->values, err);
+}
 
 /* What devices of a kind compute in where those of others have the type that is wanted. */
 static inline enum number_type backend_type(const struct backend *backend, enum number_type wanted)

@@ -354,11 +354,11 @@ void net_slice_take(const struct net_slice *slice, const float *whole, float *ow
     }
 }
 
-void net_slice_put(const struct net_slice *slice, const float *own, float *whole)
+void net_slice_put(const struct net_slice *slice, const float *own, bool trained, float *whole)
 {
     for (int i = 0; i < slice->net->param_count; i++) {
         const struct net_param *param = &slice->net->params[i];
-        if (!slice->replicated[i] || slice->index == 0)
+        if (net_is_trained(param) == trained && (!slice->replicated[i] || slice->index == 0))
             memcpy(whole + slice->offsets[i], own + param->offset, param->count * sizeof *own);
     }
 }

@@ -42,7 +42,8 @@ void net_slice_free(struct net_slice *slice);
  * there are. */
 int net_slice_first(int channels, int index, int count);
 
-/* The slice's part of canonical numbers of the whole network, and back into its place there; of
- * what is replicated the first slice puts it back. */
+/* The slice's part of canonical numbers of the whole network. */
 void net_slice_take(const struct net_slice *slice, const float *whole, float *own);
-void net_slice_put(const struct net_slice *slice, const float *own, float *whole);
+/* Back into its place there: what is trained, or else the running statistics. What is replicated
+ * the first slice puts back. */
+void net_slice_put(const struct net_slice *slice, const float *own, bool trained, float *whole);

@@ -79,7 +79,7 @@ static bool prepare(struct predictor *predictor, const struct spec *spec, const 
            backend->replica_create(predictor->device, net, &replica, &predictor->replica, err) &&
            backend->plan_create(predictor->device, predictor->replica, &plan, &predictor->plan,
                                 err) &&
-           backend->replica_import(predictor->device, predictor->replica, weights, err);
+           replica_import(backend, predictor->device, predictor->replica, weights, err);
 }
 
 bool predictor_open(const struct spec *spec, const struct net *net, const struct weights *weights,

@@ -123,7 +123,7 @@ static bool measure(struct bench *bench, struct error *err)
     if (ok) {
         weights_init(bench->net, &weights, INIT_PYTORCH, 0, 1);
         double start = clock_seconds();
-        ok = cpu->replica_import(device, replica, &weights, err) &&
+        ok = replica_import(cpu, device, replica, &weights, err) &&
              cpu->plan_create(device, replica, &request, &plan, err);
         double made = clock_seconds() - start;
         ok = ok && run_steps(bench, cpu, device, replica, plan, err);

@@ -124,29 +124,17 @@ static void replica_destroy(struct device *device, struct replica *replica)
     free(replica);
 }
 
-static void to_canonical(const struct net *net, const float *arena, float *values)
-{
-    for (int i = 0; i < 2; i++)
-        memcpy(values + net->params[i].offset, arena + place(net, i),
-               net->params[i].count * sizeof(float));
-}
-
-static bool replica_export(struct device *device, const struct replica *replica,
-                           struct weights *weights, struct error *err)
-{
-    (void)err;
-    check_thread(device);
-    to_canonical(replica->net, replica->params, weights->values);
-    return true;
-}
-
 static bool values_export(struct device *device, const struct replica *replica,
                           enum replica_arena arena, float *values, struct error *err)
 {
+    const struct net *net = replica->net;
     size_t count;
+    const float *numbers = replica_arena(replica, arena, &count);
     (void)err;
     check_thread(device);
-    to_canonical(replica->net, replica_arena(replica, arena, &count), values);
+    for (int i = 0; i < 2 && arena != ARENA_STATISTICS; i++)
+        memcpy(values + net->params[i].offset, numbers + place(net, i),
+               net->params[i].count * sizeof(float));
     return true;
 }
 
@@ -158,16 +146,10 @@ static bool values_import(struct device *device, struct replica *replica, enum r
     float *numbers = replica_arena(replica, arena, &count);
     (void)err;
     check_thread(device);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 && arena != ARENA_STATISTICS; i++)
         memcpy(numbers + place(net, i), values + net->params[i].offset,
                net->params[i].count * sizeof(float));
     return true;
-}
-
-static bool replica_import(struct device *device, struct replica *replica,
-                           const struct weights *weights, struct error *err)
-{
-    return values_import(device, replica, ARENA_PARAMS, weights->values, err);
 }
 
 static void count_plan(void)
@@ -368,8 +350,6 @@ static const struct backend backend = {
     .close = fake_close,
     .replica_create = replica_create,
     .replica_destroy = replica_destroy,
-    .replica_import = replica_import,
-    .replica_export = replica_export,
     .values_export = values_export,
     .values_import = values_import,
     .plan_create = plan_create,

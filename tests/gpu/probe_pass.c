@@ -63,7 +63,7 @@ static bool make(struct training *t, struct error *err)
     const double begin = clock_seconds();
     const bool ok = make_rows(t, err) && t->backend->open(&options, &t->device, err) &&
                     t->backend->replica_create(t->device, t->net, &states, &t->replica, err) &&
-                    t->backend->replica_import(t->device, t->replica, &t->weights, err) &&
+                    replica_import(t->backend, t->device, t->replica, &t->weights, err) &&
                     t->backend->plan_create(t->device, t->replica, &request, &t->plan, err);
     if (ok)
         probe_say(t->probe, "%s, %d rows: planned in %.2f s", t->net->name, t->probe->rows,

@@ -282,7 +282,7 @@ void conform_arenas(const struct trial_device *device)
     rig_open(&rig, &trial, device);
     struct weights back;
     ck_assert(weights_create(trial.net, &back, &err));
-    ck_assert(rig.backend->replica_export(rig.device, rig.replica, &back, &err));
+    ck_assert(replica_export(rig.backend, rig.device, rig.replica, &back, &err));
     ck_assert_mem_eq(back.values, trial.weights.values, trial.net->value_count * sizeof(float));
     ck_assert_uint_eq(rig.replica->count % 16, 0);
     ck_assert_uint_eq(rig.replica->statistics_count % 16, 0);

@@ -66,7 +66,7 @@ static void import(const struct worker *worker, const struct rig *rig)
     bool ok = weights_create(worker->slice.net, &own, &err);
     ck_assert_msg(ok, "%s", err.text);
     net_slice_take(&worker->slice, worker->group->trial->weights.values, own.values);
-    ok = rig->backend->replica_import(rig->device, rig->replica, &own, &err);
+    ok = replica_import(rig->backend, rig->device, rig->replica, &own, &err);
     ck_assert_msg(ok, "%s", err.text);
     weights_free(&own);
 }
@@ -89,12 +89,13 @@ static void export(struct worker *worker, const struct rig *rig)
     bool ok =
         weights_create(worker->slice.net, &own, &err) &&
         weights_create(worker->slice.net, &grads, &err) &&
-        rig->backend->replica_export(rig->device, rig->replica, &own, &err) &&
+        replica_export(rig->backend, rig->device, rig->replica, &own, &err) &&
         rig->backend->values_export(rig->device, rig->replica, ARENA_GRADS, grads.values, &err);
     ck_assert_msg(ok, "%s", err.text);
     pthread_mutex_lock(&worker->group->lock);
-    net_slice_put(&worker->slice, own.values, out->after.values);
-    net_slice_put(&worker->slice, grads.values, out->grads);
+    net_slice_put(&worker->slice, own.values, true, out->after.values);
+    net_slice_put(&worker->slice, own.values, false, out->after.values);
+    net_slice_put(&worker->slice, grads.values, true, out->grads);
     pthread_mutex_unlock(&worker->group->lock);
     wait_for_all(worker, NULL, NULL, NULL);
     pthread_mutex_lock(&worker->group->lock);

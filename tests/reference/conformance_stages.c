@@ -105,8 +105,8 @@ static void compare(const struct trial *trial, const struct trial_device *device
     outcome_free(&got);
     for (int s = 0; s < stages; s++) {
         struct error err = ERROR_INIT;
-        ck_assert(pipeline.rig[s].backend->replica_import(
-            pipeline.rig[s].device, pipeline.rig[s].replica, &trial->weights, &err));
+        ck_assert(replica_import(pipeline.rig[s].backend, pipeline.rig[s].device,
+                                 pipeline.rig[s].replica, &trial->weights, &err));
     }
     pipeline_run(&pipeline, &got);
     /* In bf16 the sum of what several readers of a value give back is rounded where a cut divides

@@ -33,7 +33,7 @@ static void open_stage(struct stage_pipeline *pipeline, const struct trial_devic
     bool ok =
         rig->backend->replica_create(rig->device, pipeline->trial->net, &request, &rig->replica,
                                      &err) &&
-        rig->backend->replica_import(rig->device, rig->replica, &pipeline->trial->weights, &err);
+        replica_import(rig->backend, rig->device, rig->replica, &pipeline->trial->weights, &err);
     ck_assert_msg(ok, "%s", err.text);
 }
 
@@ -166,7 +166,7 @@ void pipeline_run(struct stage_pipeline *pipeline, struct outcome *out)
         run_finish(pipeline, s);
         bool ok =
             rig->backend->values_export(rig->device, rig->replica, ARENA_GRADS, out->grads, &err) &&
-            rig->backend->replica_export(rig->device, rig->replica, &out->after, &err);
+            replica_export(rig->backend, rig->device, rig->replica, &out->after, &err);
         ck_assert_msg(ok, "%s", err.text);
     }
 }

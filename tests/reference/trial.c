@@ -206,7 +206,7 @@ void rig_open(struct rig *rig, const struct trial *trial, const struct trial_dev
     const struct replica_request all = {.states = UPDATE_STATES, .spares = trial->spares};
     ck_assert_msg(rig->backend->replica_create(rig->device, trial->net, &all, &rig->replica, &err),
                   "%s", err.text);
-    ck_assert_msg(rig->backend->replica_import(rig->device, rig->replica, &trial->weights, &err),
+    ck_assert_msg(replica_import(rig->backend, rig->device, rig->replica, &trial->weights, &err),
                   "%s", err.text);
 }
 
@@ -273,7 +273,7 @@ void rig_run(struct rig *rig, struct plan *plan, const struct trial *trial, int 
         rig->backend->plan_run(rig->device, plan, &batch, &result, &err) &&
         rig->backend->plan_logits(rig->device, plan, out->logits, &err) &&
         rig->backend->values_export(rig->device, rig->replica, ARENA_GRADS, out->grads, &err) &&
-        rig->backend->replica_export(rig->device, rig->replica, &out->after, &err);
+        replica_export(rig->backend, rig->device, rig->replica, &out->after, &err);
     ck_assert_msg(ok, "%s", err.text);
     out->loss_sum = result.loss_sum;
     out->correct = result.correct;

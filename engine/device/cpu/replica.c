@@ -204,20 +204,6 @@ static bool move_arena(struct device *device, const struct replica *replica,
     return true;
 }
 
-bool cpu_replica_import(struct device *device, struct replica *replica,
-                        const struct weights *weights, struct error *err)
-{
-    return move_arena(device, replica, ARENA_PARAMS, weights->values, true, err) &&
-           move_arena(device, replica, ARENA_STATISTICS, weights->values, true, err);
-}
-
-bool cpu_replica_export(struct device *device, const struct replica *replica,
-                        struct weights *weights, struct error *err)
-{
-    return move_arena(device, replica, ARENA_PARAMS, weights->values, false, err) &&
-           move_arena(device, replica, ARENA_STATISTICS, weights->values, false, err);
-}
-
 bool cpu_values_export(struct device *device, const struct replica *replica,
                        enum replica_arena arena, float *values, struct error *err)
 {

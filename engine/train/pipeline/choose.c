@@ -106,7 +106,7 @@ bool stage_measure(void *context, int index, struct error *err)
     rank_show(rank, ACTIVITY_PREPARE);
     bool ok =
         rank_open(rank, err) && rank_replicate(rank, &whole, err) &&
-        rank->backend->replica_import(rank->device, rank->replica, &ranks->work->weights, err) &&
+        replica_import(rank->backend, rank->device, rank->replica, &ranks->work->weights, err) &&
         measure_plan(rank, &rank->micro[PASS_FULL][0], err);
     rank_shut(rank);
     return ok;

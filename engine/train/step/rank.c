@@ -112,7 +112,7 @@ static bool import_states(struct rank *rank, struct error *err)
         const float *values = ranks->resumed ? ranks->resumed + (size_t)i * count
                               : i == average ? ranks->work->weights.values
                                              : NULL;
-        if (values && !values_import_state(rank, i, values, err))
+        if (values && !values_import(rank, (enum replica_arena)(ARENA_STATE + i), values, err))
             return false;
     }
     /* A checkpoint's weights are the average. */
@@ -139,10 +139,16 @@ bool rank_replicate(struct rank *rank, const struct net_stage *stage, struct err
     return true;
 }
 
+static bool import_weights(struct rank *rank, struct error *err)
+{
+    const float *values = rank->ranks->work->weights.values;
+    return values_import(rank, ARENA_PARAMS, values, err) &&
+           values_import(rank, ARENA_STATISTICS, values, err);
+}
+
 bool rank_load(struct rank *rank, struct error *err)
 {
-    return values_import_weights(rank, &rank->ranks->work->weights, err) &&
-           import_states(rank, err);
+    return import_weights(rank, err) && import_states(rank, err);
 }
 
 static bool prepare(struct rank *rank, struct error *err)
@@ -196,8 +202,7 @@ bool rank_leave(void *context, int index, struct error *err)
 
 bool rank_import(void *context, int index, struct error *err)
 {
-    struct ranks *ranks = context;
-    return values_import_weights(&ranks->rank[index], &ranks->work->weights, err);
+    return import_weights(&((struct ranks *)context)->rank[index], err);
 }
 
 /* Does the rank have parameters that others do not? */
@@ -209,11 +214,13 @@ static bool exports(const struct ranks *ranks, int index)
 bool rank_export(void *context, int index, struct error *err)
 {
     struct ranks *ranks = context;
-    const struct rank *rank = &ranks->rank[index];
+    struct rank *rank = &ranks->rank[index];
+    float *values = ranks->work->weights.values;
     bool ok = ranks->statistics_from == 0 ||
               sync_even_out(rank->group, rank->group_number, ranks->statistics_from, err);
     if (ok && exports(ranks, index))
-        ok = values_export_weights(&ranks->rank[index], &ranks->work->weights, err);
+        ok = values_export(rank, ARENA_PARAMS, values, err) &&
+             values_export(rank, ARENA_STATISTICS, values, err);
     return ok;
 }
 
@@ -224,7 +231,8 @@ bool rank_export_state(void *context, int index, struct error *err)
     const size_t count = ranks->work->net->value_count;
     bool ok = true;
     for (int i = 0; ok && exports(ranks, index) && i < rank->replica->states; i++)
-        ok = values_export_state(rank, i, ranks->exported + (size_t)i * count, err);
+        ok = values_export(rank, (enum replica_arena)(ARENA_STATE + i),
+                           ranks->exported + (size_t)i * count, err);
     return ok;
 }
 

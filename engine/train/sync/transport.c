@@ -175,10 +175,10 @@ static bool fetch_weights(const struct sync_group *group, int rank, struct sourc
     const size_t bytes = end->replica->net->value_count * sizeof(float);
     struct weights weights = {.values = group->statistics};
     const bool is_source = source.here && rank == source.rank;
-    if (is_source && !end->backend->replica_export(end->device, end->replica, &weights, err))
+    if (is_source && !replica_export(end->backend, end->device, end->replica, &weights, err))
         return false;
     return send_statistics(group, rank, source, bytes, err) &&
-           (is_source || end->backend->replica_import(end->device, end->replica, &weights, err));
+           (is_source || replica_import(end->backend, end->device, end->replica, &weights, err));
 }
 
 /* The running statistics of a replica, and what passes them on. */

@@ -66,7 +66,8 @@ START_TEST(every_number_is_in_one_slice)
         float *own = calloc(slice.net->value_count, sizeof *own);
         ck_assert(own);
         net_slice_take(&slice, whole, own);
-        net_slice_put(&slice, own, back);
+        net_slice_put(&slice, own, true, back);
+        net_slice_put(&slice, own, false, back);
         flops += net_training_flops(slice.net);
         numbers += slice.net->value_count;
         free(own);
@@ -199,7 +200,8 @@ START_TEST(convolutions_are_replicated)
             for (size_t n = 0; k > 0 && slice.replicated[i] && n < param->count; n++)
                 ck_assert_double_eq((double)back[slice.offsets[i] + n], 0);
         }
-        net_slice_put(&slice, own, back);
+        net_slice_put(&slice, own, true, back);
+        net_slice_put(&slice, own, false, back);
         numbers += slice.net->value_count;
         free(own);
         net_slice_free(&slice);

@@ -152,21 +152,6 @@ static bool move_arena(struct device *device, struct replica *replica, enum repl
 /* The two directions share their code; what is const in one is only read there. */
 #define UNCONST(type, pointer) ((type *)(uintptr_t)(pointer))
 
-bool cuda_replica_import(struct device *device, struct replica *replica,
-                         const struct weights *weights, struct error *err)
-{
-    return move_arena(device, replica, ARENA_PARAMS, weights->values, true, err) &&
-           move_arena(device, replica, ARENA_STATISTICS, weights->values, true, err);
-}
-
-bool cuda_replica_export(struct device *device, const struct replica *replica,
-                         struct weights *weights, struct error *err)
-{
-    struct replica *r = UNCONST(struct replica, replica);
-    return move_arena(device, r, ARENA_PARAMS, weights->values, false, err) &&
-           move_arena(device, r, ARENA_STATISTICS, weights->values, false, err);
-}
-
 bool cuda_values_export(struct device *device, const struct replica *replica,
                         enum replica_arena arena, float *values, struct error *err)
 {

@@ -35,10 +35,6 @@ bool cuda_replica_create(struct device *device, const struct net *net,
                          const struct replica_request *request, struct replica **out,
                          struct error *err);
 void cuda_replica_destroy(struct device *device, struct replica *replica);
-bool cuda_replica_import(struct device *device, struct replica *replica,
-                         const struct weights *weights, struct error *err);
-bool cuda_replica_export(struct device *device, const struct replica *replica,
-                         struct weights *weights, struct error *err);
 bool cuda_values_export(struct device *device, const struct replica *replica,
                         enum replica_arena arena, float *values, struct error *err);
 bool cuda_values_import(struct device *device, struct replica *replica, enum replica_arena arena,

@@ -109,7 +109,7 @@ static void expect_right(int i)
         for (size_t k = 0; k < trial.net->value_count; k++)
             trial.weights.values[k] *= 1 + 0.1F * (float)(k % 5);
         struct error err = ERROR_INIT;
-        ck_assert(rig.backend->replica_import(rig.device, rig.replica, &trial.weights, &err));
+        ck_assert(replica_import(rig.backend, rig.device, rig.replica, &trial.weights, &err));
     }
     rig.backend->plan_destroy(rig.device, plan);
     rig_close(&rig);
