@@ -14,68 +14,11 @@
 #include "ui/form/devices.h"
 #include "ui/form/field.h"
 
-/* The settings and, where the name is too long for the form, a label. */
+#define FORM_KEYS(name, key, label) [FORM_##name] = {key, label},
 static const struct {
     const char *key, *label;
-} fields[FORM_FIELDS] = {
-    [FORM_MODEL] = {"model", NULL},
-    [FORM_DATA] = {"data", NULL},
-    [FORM_DEVICES] = {"devices", NULL},
-    [FORM_BATCH] = {"batch", NULL},
-    [FORM_LR] = {"lr", NULL},
-    [FORM_EPOCHS] = {"epochs", NULL},
-    [FORM_SCHEDULE] = {"lr-schedule", "schedule"},
-    [FORM_WARMUP] = {"warmup", NULL},
-    [FORM_STRATEGY] = {"strategy", NULL},
-    [FORM_MICRO_BATCHES] = {"micro-batches", "micro"},
-    [FORM_REPLICAS] = {"replicas", NULL},
-    [FORM_STAGES] = {"stages", NULL},
-    [FORM_SPLIT] = {"split", NULL},
-    [FORM_SYNC] = {"sync", NULL},
-    [FORM_SYNC_BN] = {"sync-bn", NULL},
-    [FORM_OPTIMIZER] = {"optimizer", NULL},
-    [FORM_MOMENTUM] = {"momentum", NULL},
-    [FORM_WEIGHT_DECAY] = {"weight-decay", "decay"},
-    [FORM_INIT] = {"init", NULL},
-    [FORM_RECIPE] = {"recipe", NULL},
-    [FORM_ORDER] = {"order", NULL},
-    [FORM_AUGMENT] = {"augment", NULL},
-    [FORM_LABEL_SMOOTHING] = {"label-smoothing", "smoothing"},
-    [FORM_VALIDATION] = {"validation", "val part"},
-    [FORM_PATIENCE] = {"patience", NULL},
-    [FORM_STOP_AT_ACC] = {"stop-at-acc", "stop acc"},
-    [FORM_DTYPE] = {"dtype", NULL},
-    [FORM_CHECKPOINTS] = {"checkpoint-every", "checkpts"},
-    [FORM_NOISE_EVERY] = {"noise-every", "noise"},
-    [FORM_DETERMINISTIC] = {"deterministic", "determin."},
-    [FORM_CPU_THREADS] = {"cpu-threads", "threads"},
-    [FORM_SEED] = {"seed", NULL},
-    [FORM_IMAGE_SIZE] = {"image-size", "img size"},
-    [FORM_IMAGE_COLOUR] = {"image-colour", "colour"},
-    [FORM_TEST_SHARE] = {"test-share", "test part"},
-    [FORM_SKIP_BROKEN] = {"skip-broken", "skip bad"},
-    [FORM_TRAIN_ROWS] = {"train-rows", "rows"},
-    [FORM_TEST_ROWS] = {"test-rows", "test rows"},
-    [FORM_MAX_STEPS] = {"max-steps", "max steps"},
-    [FORM_BETA1] = {"beta1", NULL},
-    [FORM_BETA2] = {"beta2", NULL},
-    [FORM_EPS] = {"eps", NULL},
-    [FORM_NO_DECAY] = {"no-decay", NULL},
-    [FORM_CLIP_NORM] = {"clip-norm", NULL},
-    [FORM_EMA] = {"ema", NULL},
-    [FORM_MEMORY_LIMIT] = {"memory-limit", "memory"},
-    [FORM_SAVE] = {"save", NULL},
-    [FORM_SAVE_BEST] = {"save-best", NULL},
-    [FORM_LOG] = {"log", NULL},
-    [FORM_TENSORBOARD] = {"tensorboard", "tensorbd."},
-    [FORM_NOTIFY] = {"notify", NULL},
-    [FORM_PROFILE] = {"profile", NULL},
-    [FORM_DATA_DIR] = {"data-dir", NULL},
-    [FORM_HOSTS] = {"hosts", NULL},
-    [FORM_LAUNCHER] = {"launcher", NULL},
-    [FORM_HOST_LIMIT] = {"host-limit", "host wait"},
-    [FORM_RESTARTS] = {"restarts", NULL},
-};
+} fields[FORM_FIELDS] = {FORM_SETTINGS(FORM_KEYS)};
+#undef FORM_KEYS
 
 bool form_init(struct form *form, const struct spec *spec, struct error *err)
 {

@@ -12,67 +12,70 @@
  * exactly what the command line does.
  */
 
-/* In the order of the form: what most runs are told first. */
-enum form_field {
-    FORM_MODEL,
-    FORM_DATA,
-    FORM_DEVICES,
-    FORM_BATCH,
-    FORM_LR,
-    FORM_EPOCHS,
-    FORM_SCHEDULE,
-    FORM_WARMUP,
-    FORM_OPTIMIZER,
-    FORM_MOMENTUM,
-    FORM_WEIGHT_DECAY,
-    FORM_STRATEGY,
-    FORM_SPLIT,
-    FORM_SYNC,
-    FORM_SYNC_BN,
-    FORM_MICRO_BATCHES,
-    FORM_REPLICAS,
-    FORM_STAGES,
-    FORM_STOP_AT_ACC,
-    FORM_PATIENCE,
-    FORM_VALIDATION,
-    FORM_SEED,
-    FORM_DTYPE,
-    FORM_AUGMENT,
-    FORM_NOTIFY,
-    FORM_INIT,
-    FORM_RECIPE,
-    FORM_ORDER,
-    FORM_LABEL_SMOOTHING,
-    FORM_CHECKPOINTS,
-    FORM_NOISE_EVERY,
-    FORM_DETERMINISTIC,
-    FORM_CPU_THREADS,
-    FORM_IMAGE_SIZE,
-    FORM_IMAGE_COLOUR,
-    FORM_TEST_SHARE,
-    FORM_SKIP_BROKEN,
-    FORM_TRAIN_ROWS,
-    FORM_TEST_ROWS,
-    FORM_MAX_STEPS,
-    FORM_BETA1,
-    FORM_BETA2,
-    FORM_EPS,
-    FORM_NO_DECAY,
-    FORM_CLIP_NORM,
-    FORM_EMA,
-    FORM_MEMORY_LIMIT,
-    FORM_SAVE,
-    FORM_SAVE_BEST,
-    FORM_LOG,
-    FORM_TENSORBOARD,
-    FORM_PROFILE,
-    FORM_DATA_DIR,
-    FORM_HOSTS,
-    FORM_LAUNCHER,
-    FORM_HOST_LIMIT,
-    FORM_RESTARTS,
-    FORM_FIELDS
-};
+/* Its fields in their order, what most runs are told first: name, the setting (spec_set's key) and,
+ * where that is too long for the form, a label. */
+#define FORM_SETTINGS(X)                                                                           \
+    X(MODEL, "model", NULL)                                                                        \
+    X(DATA, "data", NULL)                                                                          \
+    X(DEVICES, "devices", NULL)                                                                    \
+    X(BATCH, "batch", NULL)                                                                        \
+    X(LR, "lr", NULL)                                                                              \
+    X(EPOCHS, "epochs", NULL)                                                                      \
+    X(SCHEDULE, "lr-schedule", "schedule")                                                         \
+    X(WARMUP, "warmup", NULL)                                                                      \
+    X(OPTIMIZER, "optimizer", NULL)                                                                \
+    X(MOMENTUM, "momentum", NULL)                                                                  \
+    X(WEIGHT_DECAY, "weight-decay", "decay")                                                       \
+    X(STRATEGY, "strategy", NULL)                                                                  \
+    X(SPLIT, "split", NULL)                                                                        \
+    X(SYNC, "sync", NULL)                                                                          \
+    X(SYNC_BN, "sync-bn", NULL)                                                                    \
+    X(MICRO_BATCHES, "micro-batches", "micro")                                                     \
+    X(REPLICAS, "replicas", NULL)                                                                  \
+    X(STAGES, "stages", NULL)                                                                      \
+    X(STOP_AT_ACC, "stop-at-acc", "stop acc")                                                      \
+    X(PATIENCE, "patience", NULL)                                                                  \
+    X(VALIDATION, "validation", "val part")                                                        \
+    X(SEED, "seed", NULL)                                                                          \
+    X(DTYPE, "dtype", NULL)                                                                        \
+    X(AUGMENT, "augment", NULL)                                                                    \
+    X(NOTIFY, "notify", NULL)                                                                      \
+    X(INIT, "init", NULL)                                                                          \
+    X(RECIPE, "recipe", NULL)                                                                      \
+    X(ORDER, "order", NULL)                                                                        \
+    X(LABEL_SMOOTHING, "label-smoothing", "smoothing")                                             \
+    X(CHECKPOINTS, "checkpoint-every", "checkpts")                                                 \
+    X(NOISE_EVERY, "noise-every", "noise")                                                         \
+    X(DETERMINISTIC, "deterministic", "determin.")                                                 \
+    X(CPU_THREADS, "cpu-threads", "threads")                                                       \
+    X(IMAGE_SIZE, "image-size", "img size")                                                        \
+    X(IMAGE_COLOUR, "image-colour", "colour")                                                      \
+    X(TEST_SHARE, "test-share", "test part")                                                       \
+    X(SKIP_BROKEN, "skip-broken", "skip bad")                                                      \
+    X(TRAIN_ROWS, "train-rows", "rows")                                                            \
+    X(TEST_ROWS, "test-rows", "test rows")                                                         \
+    X(MAX_STEPS, "max-steps", "max steps")                                                         \
+    X(BETA1, "beta1", NULL)                                                                        \
+    X(BETA2, "beta2", NULL)                                                                        \
+    X(EPS, "eps", NULL)                                                                            \
+    X(NO_DECAY, "no-decay", NULL)                                                                  \
+    X(CLIP_NORM, "clip-norm", NULL)                                                                \
+    X(EMA, "ema", NULL)                                                                            \
+    X(MEMORY_LIMIT, "memory-limit", "memory")                                                      \
+    X(SAVE, "save", NULL)                                                                          \
+    X(SAVE_BEST, "save-best", NULL)                                                                \
+    X(LOG, "log", NULL)                                                                            \
+    X(TENSORBOARD, "tensorboard", "tensorbd.")                                                     \
+    X(PROFILE, "profile", NULL)                                                                    \
+    X(DATA_DIR, "data-dir", NULL)                                                                  \
+    X(HOSTS, "hosts", NULL)                                                                        \
+    X(LAUNCHER, "launcher", NULL)                                                                  \
+    X(HOST_LIMIT, "host-limit", "host wait")                                                       \
+    X(RESTARTS, "restarts", NULL)
+
+#define FORM_NAME(name, key, label) FORM_##name,
+enum form_field { FORM_SETTINGS(FORM_NAME) FORM_FIELDS };
+#undef FORM_NAME
 
 /* So many are always listed; the line after them unfolds the rest. */
 enum { FORM_COMMON = FORM_NOTIFY + 1 };
