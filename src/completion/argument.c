@@ -5,13 +5,11 @@
 
 #include "completion/argument.h"
 #include "completion/words.h"
+#include "events/status.h"
 #include "runs/metric.h"
 #include "runs/pick.h"
 #include "spec/set.h"
 #include "ui/session/view.h"
-
-static const char *const statuses[] = {"queued",  "running",   "paused", "done",
-                                       "stopped", "cancelled", "failed", "interrupted"};
 
 /* Once: "data|pipeline" may be the words that the setting has, too. */
 static void add_word(struct argument *argument, const char *word)
@@ -77,8 +75,8 @@ static void find(struct argument *argument, bool live_run)
         for (size_t i = 0; run_pick_key(i); i++)
             add_word(argument, run_pick_key(i));
     } else if (strcmp(name, "STATUS") == 0) {
-        for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-            add_word(argument, statuses[i]);
+        for (enum run_status i = RUN_QUEUED; i <= RUN_INTERRUPTED; i++)
+            add_word(argument, run_status_name(i));
     } else if (strcmp(name, "METRIC") == 0) {
         for (size_t i = 0; run_metric(i); i++)
             add_word(argument, run_metric(i)->name);

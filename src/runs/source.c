@@ -14,6 +14,7 @@
 #include "client/peer.h"
 #include "client/session.h"
 #include "client/store_wait.h"
+#include "events/status.h"
 #include "runs/pick.h"
 #include "store/list.h"
 #include "store/place.h"
@@ -160,20 +161,14 @@ static bool has_engine(const struct run_source *source)
 /* The next engine will write the same of it; until then nobody else does. */
 static void mark_lost(const struct run_source *source, json_t *run)
 {
-    static const char *const unfinished[] = {"queued", "running", "paused"};
-    const char *status = json_string_value(json_object_get(run, "status"));
-    if (!status || has_engine(source))
+    const enum run_status status =
+        run_status_find(json_string_value(json_object_get(run, "status")));
+    if (status == RUN_UNKNOWN || status >= RUN_DONE || has_engine(source))
         return;
-    bool waited =
-        strcmp(status, "queued") == 0 && !json_is_number(json_object_get(run, "started_at"));
-    for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
-        if (strcmp(status, unfinished[i]) == 0) {
-            /* Without memory for it the run looks as it was kept. */
-            json_object_set_new(run, "status", json_string("interrupted"));
-            json_object_set_new(run, "error",
-                                json_string(waited ? STORE_LOST_WAITING : STORE_LOST));
-            return;
-        }
+    bool waited = status == RUN_QUEUED && !json_is_number(json_object_get(run, "started_at"));
+    /* Without memory for it the run looks as it was kept. */
+    json_object_set_new(run, "status", json_string(run_status_name(RUN_INTERRUPTED)));
+    json_object_set_new(run, "error", json_string(waited ? STORE_LOST_WAITING : STORE_LOST));
 }
 
 static bool numbers_of(const json_t *runs, json_t **numbers, struct error *err)

@@ -7,19 +7,17 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "events/status.h"
 
 /* What becomes of a run's status. */
-static enum study_state state_of(const char *status, bool engine)
+static enum study_state state_of(enum run_status status, bool engine)
 {
-    if (strcmp(status, "done") == 0)
+    if (status == RUN_DONE)
         return STUDY_DONE;
-    if (strcmp(status, "failed") == 0)
+    if (status == RUN_FAILED)
         return STUDY_FAILED;
-    if (strcmp(status, "stopped") == 0 || strcmp(status, "cancelled") == 0 ||
-        strcmp(status, "interrupted") == 0)
-        return STUDY_STOPPED;
     /* Without an engine nothing trains: it was killed, and the next one will notice. */
-    return engine ? STUDY_RUNNING : STUDY_STOPPED;
+    return status < RUN_DONE && engine ? STUDY_RUNNING : STUDY_STOPPED;
 }
 
 /* *object is NULL when there is no such run. */
@@ -46,7 +44,8 @@ bool study_source_run(struct run_source *source, struct study_entry *entry, stru
         ok = measure_read(&run->measure, json_object_get(object, "epochs"), err);
         measure_read_devices(&run->measure, object);
         run->wall_s = member_number(object, "ended_at") - member_number(object, "started_at");
-        entry->state = state_of(member_text(object, "status"), source->client || source->silent);
+        entry->state = state_of(run_status_find(member_text(object, "status")),
+                                source->client || source->silent);
         if (entry->state == STUDY_FAILED)
             snprintf(entry->reason, sizeof entry->reason, "%s", error ? error : "not known");
     } else if (ok && entry->run > 0) {

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/print.h"
 #include "client/session.h"
+#include "events/status.h"
 #include "output/bar.h"
 #include "study/file.h"
 #include "study/json.h"
@@ -258,11 +259,10 @@ static long find_by_note(const struct study *study, const struct study_entry *en
     study_entry_note(study, entry, note, sizeof note);
     json_array_foreach(runs, index, run)
     {
-        const char *status = member_text(run, "status");
+        const enum run_status status = run_status_find(member_text(run, "status"));
         if (strcmp(member_text(run, "note"), note) == 0 &&
-            member_number(run, "submitted_at") >= study->created - 1 &&
-            strcmp(status, "stopped") != 0 && strcmp(status, "cancelled") != 0 &&
-            strcmp(status, "interrupted") != 0)
+            member_number(run, "submitted_at") >= study->created - 1 && status != RUN_STOPPED &&
+            status != RUN_CANCELLED && status != RUN_INTERRUPTED)
             found = (long)member_number(run, "run");
     }
     return found;

@@ -29,15 +29,6 @@ void read_text(const json_t *object, const char *key, char *buffer, size_t size)
         utf8_trim(buffer);
 }
 
-static enum run_status read_status(const json_t *object)
-{
-    const char *value = json_string_value(json_object_get(object, "status"));
-    for (int i = RUN_QUEUED; value && i <= RUN_INTERRUPTED; i++)
-        if (strcmp(value, run_status_name((enum run_status)i)) == 0)
-            return (enum run_status)i;
-    return RUN_UNKNOWN;
-}
-
 long read_run_number(const json_t *object)
 {
     json_int_t run = json_integer_value(json_object_get(object, "run"));
@@ -155,7 +146,7 @@ bool read_run(const json_t *object, struct state_run *run)
     *run = (struct state_run){.run = read_run_number(object)};
     if (run->run == 0)
         return false;
-    run->status = read_status(object);
+    run->status = run_status_find(json_string_value(json_object_get(object, "status")));
     read_text(object, "model", run->model, sizeof run->model);
     read_text(object, "data", run->data, sizeof run->data);
     read_text(object, "split", run->split, sizeof run->split);
@@ -266,7 +257,7 @@ void read_live(const json_t *object, struct state_live *live)
     *live = (struct state_live){.run = read_run_number(object)};
     if (live->run == 0)
         return;
-    live->status = read_status(object);
+    live->status = run_status_find(json_string_value(json_object_get(object, "status")));
     read_text(object, "phase", live->phase, sizeof live->phase);
     read_text(object, "model", live->model, sizeof live->model);
     read_text(object, "data", live->data, sizeof live->data);

@@ -12,17 +12,6 @@
 #include "ui/state/read.h"
 #include "ui/state/setting.h"
 
-const char *run_status_name(enum run_status status)
-{
-    static const char *const names[] = {
-        [RUN_UNKNOWN] = "-",           [RUN_QUEUED] = "queued", [RUN_RUNNING] = "running",
-        [RUN_PAUSED] = "paused",       [RUN_DONE] = "done",     [RUN_STOPPED] = "stopped",
-        [RUN_CANCELLED] = "cancelled", [RUN_FAILED] = "failed", [RUN_INTERRUPTED] = "interrupted",
-        [RUN_LOST] = "lost?",
-    };
-    return names[status];
-}
-
 void state_init(struct state *state)
 {
     *state = (struct state){0};

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "events/status.h"
 #include "experiment/measure.h"
 #include "spec/spec.h"
 
@@ -55,21 +56,6 @@ struct state_device {
     float history[STATE_HISTORY];
     long history_count;
 };
-
-enum run_status {
-    RUN_UNKNOWN,
-    RUN_QUEUED,
-    RUN_RUNNING,
-    RUN_PAUSED,
-    RUN_DONE,
-    RUN_STOPPED,
-    RUN_CANCELLED,
-    RUN_FAILED,
-    RUN_INTERRUPTED,
-    RUN_LOST /* waited or trained when the connection was lost; the engine never says this */
-};
-
-const char *run_status_name(enum run_status status);
 
 /* What the chart can show of a run: X(id, member of the events of epochs and points). */
 #define METRICS(X)                                                                                 \

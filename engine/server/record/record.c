@@ -13,9 +13,6 @@
 
 #define STEPS_KEPT 20000
 
-static const char *const status_names[] = {"queued",    "running", "done",       "stopped",
-                                           "cancelled", "failed",  "interrupted"};
-
 struct record *record_new(long number, struct spec *spec)
 {
     struct record *record = calloc(1, sizeof *record);
@@ -105,7 +102,7 @@ const char *record_status_name(const struct record *record)
 {
     if (record->status == RUN_RUNNING && atomic_load(&record->control.paused))
         return "paused";
-    return status_names[record->status];
+    return run_status_name(record->status);
 }
 
 bool record_stops_after_epoch(const struct record *record)
@@ -204,10 +201,8 @@ static void take_end(struct record *record, const json_t *event)
     }
     snprintf(record->error, sizeof record->error, "%s", error ? error : "");
     snprintf(record->reason, sizeof record->reason, "%s", reason ? reason : "");
-    if (status)
-        for (int i = RUN_DONE; i <= RUN_INTERRUPTED; i++)
-            if (strcmp(status, status_names[i]) == 0)
-                record->status = (enum record_status)i;
+    if (run_status_find(status) >= RUN_DONE)
+        record->status = run_status_find(status);
     record->ended = true;
     record->ended_at = clock_date();
 }

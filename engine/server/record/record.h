@@ -8,6 +8,7 @@
 #include "engine/server/record/event_buffer.h"
 #include "engine/server/record/warnings.h"
 #include "engine/train/run/run.h"
+#include "events/status.h"
 #include "spec/spec.h"
 
 /* Events of a run that are kept in addition to its steps; epochs are thinned where there are more.
@@ -15,16 +16,6 @@
 #define RECORD_MARKS 10000
 
 #define NOTE_BYTES 400
-
-enum record_status {
-    RUN_QUEUED,
-    RUN_RUNNING,
-    RUN_DONE,
-    RUN_STOPPED,
-    RUN_CANCELLED, /* taken out of the queue before it ever began */
-    RUN_FAILED,
-    RUN_INTERRUPTED, /* its engine or a host of it crashed or was killed */
-};
 
 struct checkpoint_place;
 
@@ -34,7 +25,7 @@ struct checkpoint_place;
  */
 struct record {
     long number;
-    enum record_status status;
+    enum run_status status;    /* not RUN_PAUSED: record_status_name() knows */
     struct spec spec;          /* resolved; unchanged from the begin of the run on */
     double lr;                 /* that the schedule takes shares of, as live changes have it */
     unsigned long likeness;    /* of it, as spec/likeness.h has it */

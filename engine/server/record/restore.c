@@ -22,20 +22,10 @@ static char *copy_text(const json_t *object, const char *key)
     return text ? strdup(text) : NULL;
 }
 
-static enum record_status status_of(const json_t *object)
+static enum run_status status_of(const json_t *object)
 {
-    static const struct {
-        const char *name;
-        enum record_status status;
-    } known[] = {{"done", RUN_DONE},
-                 {"stopped", RUN_STOPPED},
-                 {"cancelled", RUN_CANCELLED},
-                 {"failed", RUN_FAILED}};
-    const char *name = json_string_value(json_object_get(object, "status"));
-    for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0)
-            return known[i].status;
-    return RUN_INTERRUPTED;
+    enum run_status status = run_status_find(json_string_value(json_object_get(object, "status")));
+    return status >= RUN_DONE ? status : RUN_INTERRUPTED;
 }
 
 static void take_figures(struct record *record, const json_t *object)
