@@ -245,7 +245,7 @@ static bool take_filled(void *context, struct spec *spec, struct error *err)
     long rows = 0;
     json_t *result = NULL, *params = spec_given_to_json(spec);
     if (!params)
-        return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+        return spec_json_failed(spec, err);
     /* Those are of the devices of each run; the network may depend on their kind. */
     json_object_del(params, "split");
     json_object_del(params, "stages");
@@ -392,6 +392,6 @@ json_t *range_of_options(struct invocation *invocation, struct range_run *test, 
         return NULL;
     json_t *params = spec_given_to_json(&invocation->settings.spec);
     if (!params)
-        error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+        spec_json_failed(&invocation->settings.spec, err);
     return params;
 }

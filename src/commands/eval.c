@@ -31,7 +31,7 @@ static bool request(struct evaluation *evaluation, const struct spec *spec, bool
 {
     json_t *params = spec_to_json(spec);
     if (!params)
-        return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+        return spec_json_failed(spec, err);
     if (json_object_set_new(params, "confusion", json_boolean(confusion)) != 0) {
         json_decref(params);
         return error_memory(err, "evaluation");

@@ -283,9 +283,8 @@ static bool run(struct invocation *invocation, struct error *err)
         !session_open_to_ask(&invocation->remote, &client, err))
         return false;
     json_t *params = spec_given_to_json(spec);
-    bool ok = params
-                  ? client_call(client, "model", params, MODEL_SECONDS, &model, err)
-                  : error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+    bool ok = params ? client_call(client, "model", params, MODEL_SECONDS, &model, err)
+                     : spec_json_failed(spec, err);
     if (ok && invocation_has(invocation, "json"))
         print_json(model);
     else if (ok)

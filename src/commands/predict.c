@@ -174,7 +174,7 @@ static bool ask(struct predicting *p, json_t *names, struct error *err)
     long id;
     if (!params) {
         json_decref(names);
-        return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+        return spec_json_failed(p->spec, err);
     }
     if (json_object_set_new(params, "files", names) != 0 ||
         json_object_set_new(params, "top", json_integer(p->top)) != 0) {

@@ -25,11 +25,12 @@ static bool submit(struct client *client, const struct spec *spec, const char *n
 {
     json_t *result = NULL;
     json_t *params = spec_given_to_json(spec);
-    if (note)
-        params = json_kept_if(json_object_set_new(params, "note", json_string(note)) == 0, params);
     if (!params)
-        return error_set(err, ERROR_USAGE,
-                         "the note, or a name or path among the settings, is not UTF-8");
+        return spec_json_failed(spec, err);
+    if (note && json_object_set_new(params, "note", json_string(note)) != 0) {
+        json_decref(params);
+        return error_set(err, ERROR_USAGE, "note: '%s' is not UTF-8", note);
+    }
     if (!client_call(client, "submit", params, SUBMIT_SECONDS, &result, err))
         return false;
     *run = (long)json_integer_value(json_object_get(result, "run"));

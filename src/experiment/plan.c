@@ -70,7 +70,7 @@ static bool add_variant(struct study *study, const char *label, const struct spe
         .lr = spec->lr,
         .spec = only_given ? spec_given_to_json(spec) : spec_to_json(spec)};
     if (!variant->spec)
-        return error_set(err, ERROR_USAGE, "a name or path among the settings is not UTF-8");
+        return spec_json_failed(spec, err);
     snprintf(variant->label, sizeof variant->label, "%s", label);
     study->variant_count++;
     return true;

@@ -115,6 +115,20 @@ json_t *spec_given_to_json(const struct spec *spec)
     return to_json(spec, is_given);
 }
 
+bool spec_json_failed(const struct spec *spec, struct error *err)
+{
+    error_memory(err, "the settings");
+    for (size_t i = 0; i < spec_field_count; i++) {
+        json_t *value = field_json(spec, &spec_fields[i]);
+        char *text = value ? NULL : spec_field_text(spec, &spec_fields[i]);
+        if (text)
+            error_set(err, ERROR_USAGE, "%s: '%s' is not UTF-8", spec_fields[i].key, text);
+        free(text);
+        json_decref(value);
+    }
+    return false;
+}
+
 /* A name or path is one as a JSON string only: 7 is no model. */
 static bool needs_string(const char *key)
 {

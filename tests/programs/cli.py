@@ -365,6 +365,13 @@ class Training(Case):
         self.good("train", *SHORT, "--init", "w.safetensors", cwd=self.folder)
         self.assertTrue(os.path.exists(self.path("l")))
 
+    def test_names_that_are_not_utf8_are_named(self):
+        folder = os.path.join(os.fsencode(self.folder), b"caf\xe9")
+        for arguments in (("train", "--epochs", "1"), ("model", "linear"), ("compare", "--devices-counts", "1")):
+            self.assertIn(r"caf\xe9' is not UTF-8",
+                          self.bad(2, *arguments, "--devices", "cpu:0", "--data-dir", folder))
+        self.assertIn(r"note: 'caf\xe9'", self.bad(2, "train", *SHORT, "--note", b"caf\xe9"))
+
     def test_runs_and_show(self):
         self.good("train", *SHORT)
         runs = self.good_json("runs")

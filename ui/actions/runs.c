@@ -82,7 +82,8 @@ void runs_start(struct ui *ui)
     }
     json_t *params = spec_given_to_json(&ui->form.spec);
     if (!params) {
-        ui_say(ui, true, "a name or path among the settings is not UTF-8");
+        spec_json_failed(&ui->form.spec, &err);
+        ui_say(ui, true, "%s", err.text);
         return;
     }
     if (!ui_request(ui, REQUEST_SUBMIT, params))

@@ -26,12 +26,14 @@ static bool submit_next(struct ui *ui)
         return ui_say(ui, true, "%s", err.text);
     sweep_note(sweep, note, sizeof note);
     json_t *params = spec_to_json(&spec);
+    bool ok = params ? json_object_set_new(params, "note", json_string(note)) == 0 ||
+                           error_memory(&err, "a run")
+                     : spec_json_failed(&spec, &err);
     spec_free(&spec);
-    if (!params || json_object_set_new(params, "note", json_string(note)) != 0) {
-        json_decref(params);
-        return ui_say(ui, true, "a name or path among the settings is not UTF-8");
-    }
-    return ui_request(ui, REQUEST_SWEEP, params);
+    if (ok)
+        return ui_request(ui, REQUEST_SWEEP, params);
+    json_decref(params);
+    return ui_say(ui, true, "%s", err.text);
 }
 
 /* All or none: a sweep with an impossible run is not begun. */
