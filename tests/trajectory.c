@@ -48,7 +48,7 @@ static void change_weights(const char *model, struct net_shape shape, const char
     for (size_t i = 0; i < net->value_count; i++)
         weights.values[i] =
             (float)((double)weights.values[i] * (1 + UNIT * (2 * rng_uniform(&stream, i) - 1)));
-    ck_assert_msg(weights_write(net, to, &weights, &err), "%s", err.text);
+    ck_assert_msg(weights_write(net, to, &weights, NULL, &err), "%s", err.text);
     weights_free(&weights);
     net_free(net);
 }

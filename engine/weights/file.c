@@ -370,20 +370,14 @@ static bool write_file(const char *path, const struct stored_list *list,
     return ok;
 }
 
-bool weights_write_noted(const struct net *net, const char *path, const struct weights *weights,
-                         const char *note, struct error *err)
+bool weights_write(const struct net *net, const char *path, const struct weights *weights,
+                   const char *note, struct error *err)
 {
     struct stored_list list;
     bool ok = stored_weights(net, &list, err) &&
               write_file(path, &list, weights, new_header(net, note), err);
     stored_free(&list);
     return ok;
-}
-
-bool weights_write(const struct net *net, const char *path, const struct weights *weights,
-                   struct error *err)
-{
-    return weights_write_noted(net, path, weights, NULL, err);
 }
 
 bool state_write(const struct net *net, const char *path, const struct state_arrays *arrays,

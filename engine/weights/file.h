@@ -4,7 +4,7 @@
 #include "engine/weights/weights.h"
 
 /*
- * safetensors, PyTorch names (reference/formats). Reading accepts names after "module.", wants
+ * safetensors, with the names of PyTorch's modules. Reading accepts names after "module.", wants
  * every entry of the network with its shape and refuses others; F32 only. Errors name file, entry,
  * what was found and expected. Writing is atomic; entries stand in module order, with
  * num_batches_tracked (I64, []) after running_var. Files are written with checksums
@@ -12,12 +12,9 @@
  */
 bool weights_read(const struct net *net, const char *path, struct weights *weights,
                   struct error *err);
+/* `note` (NULL: none) becomes "dpartui" in the file's metadata, where others ignore it. */
 bool weights_write(const struct net *net, const char *path, const struct weights *weights,
-                   struct error *err);
-
-/* The same with `note` (NULL: none) as "dpartui" in the file's metadata, where others ignore it. */
-bool weights_write_noted(const struct net *net, const char *path, const struct weights *weights,
-                         const char *note, struct error *err);
+                   const char *note, struct error *err);
 /* That note; a new string the caller frees. ERROR_ABSENT: the file has none. */
 bool weights_read_note(const char *path, char **note, struct error *err);
 

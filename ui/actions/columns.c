@@ -7,8 +7,6 @@
 #include "ui/keys/walk.h"
 #include "ui/panels/run_cells.h"
 
-enum { PAGE = 10 };
-
 static void toggle(struct ui *ui, enum run_column column)
 {
     const struct run_columns usual = run_columns_usual(ui);
@@ -42,7 +40,7 @@ bool columns_can(const struct ui *ui, enum action action)
 bool columns_act(struct ui *ui, enum action action)
 {
     if (action_walks(action)) {
-        ui->line = list_move(ui->line, RUN_COLUMNS, PAGE, action);
+        ui->line = list_move(ui->line, RUN_COLUMNS, ui_page_lines(ui), action);
         return true;
     }
     switch (action) {

@@ -11,14 +11,13 @@
 /* What keys do in pages that are only read: the details of a device, the help, and the list of
  * hosts, which are asked as long as it is on the screen. */
 
-enum { DEVICE_PAGE = 8 }; /* lines that PageDown moves by */
+enum { DEVICE_PAGE = 8 }; /* lines that PageDown moves by: the chart takes the others */
 
 bool walk_page(struct ui *ui, int last, enum action action)
 {
     if (!action_walks(action))
         return false;
-    ui->line =
-        list_move(view_first_line(ui, last), last + 1, ui->rows > 6 ? ui->rows - 4 : 1, action);
+    ui->line = list_move(view_first_line(ui, last), last + 1, ui_page_lines(ui) + 1, action);
     return true;
 }
 
@@ -62,7 +61,7 @@ bool hosts_can(const struct ui *ui, enum action action)
 bool hosts_act(struct ui *ui, enum action action)
 {
     if (action_walks(action))
-        ui->line = list_move(ui->line, ui->hosts.count, ui->rows > 6 ? ui->rows - 5 : 1, action);
+        ui->line = list_move(ui->line, ui->hosts.count, ui_page_lines(ui), action);
     else if (action == ACTION_OPEN_HOST)
         ui->hosts.wanted = ui->line;
     else

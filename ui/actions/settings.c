@@ -14,8 +14,6 @@
 
 /* What the keys do on the settings page. */
 
-enum { PAGE = 10 };
-
 /* How many settings settings.conf does not hold as they are now. */
 static int count_unsaved(const struct ui *ui)
 {
@@ -176,7 +174,7 @@ bool settings_act(struct ui *ui, enum action action)
 {
     struct setting setting;
     if (action_walks(action)) {
-        ui->line = list_move(ui->line, settings_count(ui), PAGE, action);
+        ui->line = list_move(ui->line, settings_count(ui), ui_page_lines(ui), action);
         return true;
     }
     switch (action) {

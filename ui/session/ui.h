@@ -89,3 +89,9 @@ bool ui_init(struct ui *ui, const struct spec *spec, struct error *err);
  * but for devices and folders, which are others there. */
 bool ui_start_over(struct ui *ui, struct error *err);
 void ui_free(struct ui *ui);
+
+/* Lines that PageUp and PageDown move by on a page that is one list below its titles. */
+static inline int ui_page_lines(const struct ui *ui)
+{
+    return ui->rows > 6 ? ui->rows - 5 : 1;
+}

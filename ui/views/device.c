@@ -23,7 +23,6 @@ enum {
     BELOW_FROM = 8, /* rows left below them from which it stands there all the same */
     AXIS_WIDTH = 6, /* "100% " and the axis */
     LINES = 56,
-    PAGE = 8, /* lines that PageDown moves by */
 };
 
 struct line {

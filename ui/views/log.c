@@ -13,7 +13,7 @@
  */
 
 enum { TIME, LEVEL, RUN, TEXT, COLUMNS };
-enum { PAGE = 10, MOST_ROWS = 6 }; /* longer messages are cut */
+enum { MOST_ROWS = 6 }; /* longer messages are cut */
 
 static const struct list_column columns[COLUMNS] = {
     [TIME] = {"Log", 8, 0, false, 0},

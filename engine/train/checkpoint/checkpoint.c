@@ -54,7 +54,7 @@ static bool write_weights(const struct net *net, const char *folder,
 {
     char *path = checkpoint_path(folder, checkpoint->place.steps);
     char *note = checkpoint_place_text(checkpoint);
-    bool ok = path && note ? weights_write_noted(net, path, &checkpoint->weights, note, err)
+    bool ok = path && note ? weights_write(net, path, &checkpoint->weights, note, err)
                            : error_memory(err, "checkpoint");
     free(path);
     free(note);
@@ -74,7 +74,7 @@ bool checkpoint_save(const struct net *net, const char *path, const struct weigh
                      const struct checkpoint_origin *origin, struct error *err)
 {
     char *note = checkpoint_origin_text(origin);
-    bool ok = note ? weights_write_noted(net, path, weights, note, err)
+    bool ok = note ? weights_write(net, path, weights, note, err)
                    : error_memory(err, "what the weights are of");
     free(note);
     return ok;

@@ -76,7 +76,7 @@ START_TEST(they_come_back_bit_by_bit)
             net->mean[0] = 0.5F;
         }
         const struct net written = *net;
-        ck_assert_msg(weights_write(net, path, &weights, &err), "%s", err.text);
+        ck_assert_msg(weights_write(net, path, &weights, NULL, &err), "%s", err.text);
         load(settings[i]);
         ck_assert_int_eq(net->mean_count, i == 2);
         ck_assert_int_eq(net->std_count, 0);
@@ -96,13 +96,13 @@ START_TEST(a_network_with_its_own_numbers_takes_none)
     size_t length;
     load("mean = \"data\"; std = \"data\";");
     take_numbers();
-    ck_assert(weights_write(net, path, &weights, &err));
+    ck_assert(weights_write(net, path, &weights, NULL, &err));
     load("mean = 0.25; std = [0.5, 1.0];");
     ck_assert_msg(normalization_read(path, net, &err), "%s", err.text);
     ck_assert_int_eq(net->mean_count, 1);
     ck_assert_int_eq(net->std_count, 2);
     ck_assert(net->mean[0] == 0.25F && net->std[0] == 0.5F && net->std[1] == 1);
-    ck_assert(weights_write(net, path, &weights, &err));
+    ck_assert(weights_write(net, path, &weights, NULL, &err));
     ck_assert(file_read(path, 1 << 20, &text, &length, &err));
     ck_assert_ptr_null(memmem(text, length, "normalization", 13));
     free(text);
@@ -112,7 +112,7 @@ END_TEST
 START_TEST(a_file_without_any_changes_nothing)
 {
     load("");
-    ck_assert(weights_write(net, path, &weights, &err));
+    ck_assert(weights_write(net, path, &weights, NULL, &err));
     load("mean = \"data\"; std = \"data\";");
     ck_assert_msg(normalization_read(path, net, &err), "%s", err.text);
     ck_assert_int_eq(net->mean_count, 0);

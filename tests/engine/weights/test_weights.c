@@ -167,7 +167,7 @@ START_TEST(a_file_gives_back_what_was_written)
     for (size_t i = 0; i < net->value_count; i++)
         weights.values[i] = (float)i / 3 - 5;
     weights.batches_tracked = INT64_C(1) << 40;
-    ck_assert_msg(weights_write(net, path, &weights, &err), "%s", err.text);
+    ck_assert_msg(weights_write(net, path, &weights, NULL, &err), "%s", err.text);
     ck_assert_msg(weights_read(net, path, &back, &err), "%s", err.text);
     ck_assert_mem_eq(back.values, weights.values, net->value_count * sizeof(float));
     ck_assert_int_eq(back.batches_tracked, weights.batches_tracked);
@@ -226,7 +226,7 @@ START_TEST(entries_stand_in_module_order_and_aligned)
     const char *name;
     json_t *value;
     size_t data_start, i = 0;
-    ck_assert(weights_write(net, path, &weights, &err));
+    ck_assert(weights_write(net, path, &weights, NULL, &err));
     json_t *header = header_of(path, &data_start);
     ck_assert_uint_eq(data_start % 8, 0);
     ck_assert_uint_eq(json_object_size(header), 10);
@@ -250,7 +250,7 @@ START_TEST(a_changed_bit_is_refused_by_the_tensors_name)
     char *data;
     size_t length;
     weights_init(net, &weights, INIT_NORMAL, 1, 1);
-    ck_assert(weights_write(net, path, &weights, &err));
+    ck_assert(weights_write(net, path, &weights, NULL, &err));
     ck_assert_msg(file_read(path, 1 << 20, &data, &length, &err), "%s", err.text);
     data[length - 2] ^= 4; /* f.bias is the last */
     put_file(directory, "w.safetensors", data, length);
@@ -264,9 +264,9 @@ START_TEST(a_failed_write_leaves_the_old_file)
 {
     struct stat before, after;
     char *nowhere = path_join(directory, "missing/w.safetensors");
-    ck_assert(weights_write(net, path, &weights, &err));
+    ck_assert(weights_write(net, path, &weights, NULL, &err));
     ck_assert_int_eq(stat(path, &before), 0);
-    ck_assert(!weights_write(net, nowhere, &weights, &err));
+    ck_assert(!weights_write(net, nowhere, &weights, NULL, &err));
     ck_assert_ptr_nonnull(strstr(err.text, nowhere));
     ck_assert_int_eq(stat(path, &after), 0);
     ck_assert_int_eq((int)before.st_size, (int)after.st_size);
@@ -425,7 +425,7 @@ START_TEST(truncated_files_are_refused)
 {
     char *bytes;
     size_t length;
-    ck_assert(weights_write(net, path, &weights, &err));
+    ck_assert(weights_write(net, path, &weights, NULL, &err));
     ck_assert(file_read(path, 1 << 20, &bytes, &length, &err));
     for (size_t cut = 0; cut < length; cut += 7) {
         put_file(directory, "w.safetensors", bytes, cut);

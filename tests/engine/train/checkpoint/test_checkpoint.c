@@ -330,7 +330,7 @@ START_TEST(plain_weights_are_no_checkpoint)
     struct checkpoint c = make(100, false);
     must(make_directories(checkpoints, 0700, &err));
     char *path = checkpoint_path(checkpoints, 100);
-    must(weights_write(net, path, &c.weights, &err));
+    must(weights_write(net, path, &c.weights, NULL, &err));
     ck_assert(!checkpoint_read(net, checkpoints, 100, &c, &err));
     ck_assert_msg(strstr(err.text, "not written as a checkpoint") != NULL, "%s", err.text);
     ck_assert_int_eq(err.kind, ERROR_FAILED);

@@ -180,7 +180,7 @@ START_TEST(evaluation_agrees_with_saved_weights)
     struct outcome many = train("normalised", settings);
     struct error err = ERROR_INIT;
     char *file = format("%s/kept.safetensors", folder);
-    ck_assert(weights_write(many.net, file, &many.weights, &err));
+    ck_assert(weights_write(many.net, file, &many.weights, NULL, &err));
     char *again = format("epochs=0 init=%s", file);
     struct recorder rec;
     char *all = format("model=%s/normalised.conf data=%s/data %s", folder, folder, again);
