@@ -149,6 +149,15 @@ const char *figure_digits(struct figure *figure, double value, int digits)
     return figure->text;
 }
 
+const char *figure_json(struct figure *figure, const json_t *number)
+{
+    if (!json_is_integer(number))
+        return figure_digits(figure, json_number_value(number), 6);
+    snprintf(figure->text, sizeof figure->text, "%" JSON_INTEGER_FORMAT,
+             json_integer_value(number));
+    return figure->text;
+}
+
 const char *figure_times(struct figure *figure, double value)
 {
     if (!isfinite(value))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <jansson.h>
+
 /*
  * Numbers as commands and the workbench show them: short, of steady width, "-" for what is not
  * known (NAN). Each function writes into a caller's `struct figure` and returns its text.
@@ -34,6 +36,8 @@ const char *figure_accuracy(struct figure *figure, double value);
 const char *figure_accuracy_change(struct figure *figure, double value);
 /* At most `digits` that count: 0.1, 0.05, 1e-05. */
 const char *figure_digits(struct figure *figure, double value, int digits);
+/* A number in JSON: six digits that count of a real one, all of an integer. */
+const char *figure_json(struct figure *figure, const json_t *number);
 /* 1.87x */
 const char *figure_times(struct figure *figure, double value);
 /* Of 0..1, and no more: 78%. */

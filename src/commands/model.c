@@ -234,7 +234,7 @@ static void print_recipe(const json_t *recipe)
     json_object_foreach((json_t *)(uintptr_t)recipe, key, value)
     {
         print("%s%s %s", comma, key,
-              json_is_number(value)    ? figure_digits(&text, json_number_value(value), 6)
+              json_is_number(value)    ? figure_json(&text, value)
               : json_is_boolean(value) ? (json_is_true(value) ? "yes" : "no")
                                        : member_text(recipe, key));
         comma = ", ";

@@ -38,7 +38,7 @@ static void print_setting(const json_t *spec, const char *key)
         *at = *at == '_' ? '-' : *at;
     print("  %-18s%s", name,
           json_is_boolean(value)  ? (json_is_true(value) ? "yes" : "no")
-          : json_is_number(value) ? figure_digits(&text, json_number_value(value), 6)
+          : json_is_number(value) ? figure_json(&text, value)
                                   : member_text(spec, key));
     if (origin && strcmp(origin, "given") != 0)
         print("  (%s)", origin);

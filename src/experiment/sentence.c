@@ -34,10 +34,11 @@ static bool append_accuracy(const struct outcome *outcome, const struct outcome 
 {
     struct figure figure;
     const char *change = figure_accuracy_change(&figure, outcome->accuracy_change);
+    const char *rows = outcome->validated ? "validation" : "test";
     if (strcmp(change, "0.000") == 0)
-        return append(buffer, size, used, ", the same test accuracy");
+        return append(buffer, size, used, ", the same %s accuracy", rows);
     if (isfinite(outcome->accuracy_change))
-        return append(buffer, size, used, ", test accuracy %s", change);
+        return append(buffer, size, used, ", %s accuracy %s", rows, change);
     if (outcome->epochs != base->epochs && isfinite(outcome->epochs) && isfinite(base->epochs))
         return append(buffer, size, used, " (after %.0f epoch%s, not %.0f)", outcome->epochs,
                       plural(outcome->epochs), base->epochs);

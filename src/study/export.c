@@ -204,7 +204,10 @@ void study_table_csv(const struct study_table *table, struct text *out)
     }
 }
 
-enum { LINES_MOST = 8 }; /* the smaller number of values of a grid, of STUDY_VARIANTS at most */
+enum {
+    LINES_MOST = 8, /* the smaller number of values of a grid, of STUDY_VARIANTS at most */
+    POINTS_MOST = STUDY_VARIANTS + LINES_MOST, /* all lines of strategies begin with one device */
+};
 
 /*
  * The x axis of both panels and the lines over it. Counted devices stand in proportion, all else
@@ -213,8 +216,8 @@ enum { LINES_MOST = 8 }; /* the smaller number of values of a grid, of STUDY_VAR
  */
 struct layout {
     int places, lines;
-    bool across;             /* the lines are the values of the setting that varies fastest */
-    int row[STUDY_VARIANTS]; /* of each line after the other, at each place */
+    bool across;          /* the lines are the values of the setting that varies fastest */
+    int row[POINTS_MOST]; /* of each line after the other, at each place */
     double at[STUDY_VARIANTS];
     const char *names[STUDY_VARIANTS];
     struct figure values[STUDY_VARIANTS];
@@ -230,9 +233,10 @@ static int row_of(const struct layout *layout, int line, int place)
 /* Numbers of devices of which each has all strategies, and one device before them for all. */
 static void place_strategies(const struct study *study, struct layout *layout)
 {
-    int more = study->variant_count - 1;
-    if (more > 1 && study->variants[2].devices == study->variants[1].devices)
-        layout->lines = 2;
+    const int more = study->variant_count - 1;
+    while (layout->lines < more &&
+           study->variants[1 + layout->lines].devices == study->variants[1].devices)
+        layout->lines++;
     layout->places = 1 + more / layout->lines;
     for (int line = 0; line < layout->lines; line++)
         for (int place = 0; place < layout->places; place++)
@@ -325,7 +329,7 @@ static struct point accuracy_of(const struct study_row *row)
 
 /* The lines of a panel, each at all places, after what would be ideal. */
 struct lines {
-    double y[STUDY_VARIANTS], low[STUDY_VARIANTS], high[STUDY_VARIANTS], ideal[STUDY_VARIANTS];
+    double y[POINTS_MOST], low[POINTS_MOST], high[POINTS_MOST], ideal[STUDY_VARIANTS];
     struct svg_series series[1 + LINES_MOST];
 };
 
@@ -370,7 +374,10 @@ static void put_panel(struct svg_panel *panel, const struct layout *layout,
 void study_table_svg(const struct study_table *table, struct text *out)
 {
     struct svg_panel speed = {.title = "Speed", .y_label = "samples/s", .from_zero = true};
-    struct svg_panel accuracy = {.title = "Accuracy on the test data", .y_label = "test accuracy"};
+    const bool validated = study_validated(table);
+    struct svg_panel accuracy = {.title = validated ? "Accuracy on the validation rows"
+                                                    : "Accuracy on the test data",
+                                 .y_label = validated ? "validation accuracy" : "test accuracy"};
     struct layout layout;
     struct lines lines;
     struct figure title;

@@ -10,7 +10,7 @@
 #include "study/json.h"
 #include "tests/src/experiment/study_fixture.h"
 
-enum { RUNS = 5 };
+enum { RUNS = 7 };
 
 static struct study_fixture at;
 static struct study_table table;
@@ -248,6 +248,39 @@ START_TEST(output_formats_tell_strategies_apart)
 }
 END_TEST
 
+static int count_of(const char *in, const char *words)
+{
+    int count = 0;
+    for (; (in = strstr(in, words)); in++)
+        count++;
+    return count;
+}
+
+/* Whatever their number; the two panels have the same names. */
+START_TEST(a_picture_has_a_line_for_each_strategy)
+{
+    static const char *const seen[] = {">data<", ">pipeline<", ">tensor<"};
+    struct text out = TEXT_INIT;
+    ck_assert(study_fixture_plan(&at, (struct study_request){.counts = "2,4",
+                                                             .strategies = "data,pipeline,tensor",
+                                                             .target_acc = NAN}));
+    ck_assert_int_eq(at.study.variant_count, RUNS);
+    for (int i = 0; i < RUNS; i++) {
+        measure(i, 100 + 50 * i, 0, 0, DATA_BEGINS);
+        runs[i].measure.validated = true;
+    }
+    ck_assert(study_tabulate(&at.study, runs, &table, &at.err));
+    study_table_svg(&table, &out);
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+        ck_assert_int_eq(count_of(text_cstr(&out), seen[i]), 2);
+    ck_assert_int_eq(count_of(text_cstr(&out), "test "), 0);
+    text_free(&out);
+    ck_assert_ptr_nonnull(strstr(
+        sentence_of_devices(&table.rows[1].outcome, &table.rows[0].outcome, 8, text, sizeof text),
+        ", the same validation accuracy;"));
+}
+END_TEST
+
 Suite *strategies_suite(void)
 {
     const TTest *const tests[] = {
@@ -255,7 +288,7 @@ Suite *strategies_suite(void)
         impossible_strategies_are_refused,    a_plan_of_strategies_survives_its_file,
         the_sentence_says_who_wins_and_why,   three_strategies_make_two_sentences,
         a_failed_strategy_leaves_the_other,   small_micro_batches_limit_a_pipeline,
-        output_formats_tell_strategies_apart,
+        output_formats_tell_strategies_apart, a_picture_has_a_line_for_each_strategy,
     };
     Suite *suite = suite_create("strategies");
     TCase *cases = tcase_create("strategies");
