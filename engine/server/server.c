@@ -124,13 +124,17 @@ static bool serve_connection(struct server *server, struct connection *connectio
 {
     if (!(revents & POLLIN) && (revents & (POLLHUP | POLLERR | POLLNVAL)))
         connection->lost = true;
+    const bool full = connection->out.length > 0;
     bool taken = server_start_waiting(server, connection);
     taken |= server_take_requests(server, connection, revents & POLLIN);
-    if (due || revents || connection->more_events)
+    if (due || revents || taken || connection->more_events)
         server_add_events(server, connection);
     connection_flush(connection);
     server_add_state(server, connection, now);
     connection_flush(connection);
+    /* What its tasks had to say meanwhile was left where it is. */
+    if (full && !connection->out.length && connection->tasks > 0)
+        atomic_store(&server->wake_set, true);
     return taken;
 }
 

@@ -170,6 +170,21 @@ bool measure_is_warm_up(const struct measure *measure)
     return measure->count > start && count_whole(measure, start, &first) < 2;
 }
 
+/* How many epochs stand behind one: of a long run `show` tells every so many. */
+static double epochs_behind(const struct measure *measure, int index)
+{
+    const struct measured_epoch *epoch = &measure->epochs[index];
+    return index > 0 ? fmax(1, epoch->epoch - epoch[-1].epoch) : 1;
+}
+
+double measure_seconds(const struct measure *measure)
+{
+    double seconds = 0;
+    for (int i = 0; i < measure->count; i++)
+        seconds += epochs_behind(measure, i) * measure->epochs[i].seconds;
+    return seconds;
+}
+
 struct measured_time measure_time(const struct measure *measure)
 {
     struct measured_time time = {.seconds = 0};
@@ -178,14 +193,15 @@ struct measured_time measure_time(const struct measure *measure)
         const struct measured_epoch *epoch = &measure->epochs[i];
         if (!measure_counts(measure, i) || !(epoch->device_s > 0))
             continue;
-        time.seconds += epoch->seconds;
-        time.sync_s += epoch->sync_s;
-        time.wait_s += epoch->wait_s;
-        time.eval_s += epoch->eval_s > 0 ? epoch->eval_s : 0;
-        time.network_s += epoch->network_s;
-        time.network_bytes += epoch->network_bytes;
-        time.network_steps += epoch->network_steps;
-        device_s += epoch->device_s;
+        const double epochs = epochs_behind(measure, i);
+        time.seconds += epochs * epoch->seconds;
+        time.sync_s += epochs * epoch->sync_s;
+        time.wait_s += epochs * epoch->wait_s;
+        time.eval_s += epoch->eval_s > 0 ? epochs * epoch->eval_s : 0;
+        time.network_s += epochs * epoch->network_s;
+        time.network_bytes += epochs * epoch->network_bytes;
+        time.network_steps += epochs * epoch->network_steps;
+        device_s += epochs * epoch->device_s;
     }
     if (device_s > 0) {
         time.sync_s *= time.seconds / device_s;
@@ -229,7 +245,7 @@ double measure_energy_to(const struct measure *measure, double test_acc)
     if (measure->measured_from > 0)
         return NAN;
     for (int i = 0; i < measure->count; i++) {
-        joules += measure->epochs[i].energy_j;
+        joules += epochs_behind(measure, i) * measure->epochs[i].energy_j;
         if (measure->epochs[i].test_acc >= test_acc)
             return joules > 0 ? joules : NAN;
     }
@@ -247,7 +263,7 @@ double measure_seconds_to(const struct measure *measure, double test_acc)
     if (measure->measured_from > 0)
         return NAN;
     for (int i = 0; i < measure->count; i++) {
-        seconds += measure->epochs[i].seconds;
+        seconds += epochs_behind(measure, i) * measure->epochs[i].seconds;
         if (measure->epochs[i].test_acc >= test_acc)
             return seconds;
     }

@@ -58,6 +58,8 @@ bool measure_counts(const struct measure *measure, int index);
 bool measure_is_warm_up(const struct measure *measure);
 
 struct measured_time measure_time(const struct measure *measure);
+/* Seconds of training in all its epochs. */
+double measure_seconds(const struct measure *measure);
 
 /* The gradient noise scale of a run as a whole: the harmonic mean over its epochs, as what batches
  * waste adds up (noise.h), in rows. NAN: not known. */

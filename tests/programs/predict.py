@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import zipfile
 
@@ -326,6 +327,21 @@ class Folder(Case):
             process.stdout.close()
             self.assertEqual(process.stderr.read(), b"")
             self.assertEqual(process.wait(PATIENCE), 1)
+
+    def test_a_reader_that_is_slow(self):
+        """The engine waits until its answers have been read; then it continues by itself."""
+        files = self.files * 400
+        with subprocess.Popen([PROGRAM, "predict", "--run", "1", "--json", *files],
+                              stdout=subprocess.PIPE, env=self.env, cwd=self.folder,
+                              bufsize=0) as process:
+            process.stdout.readline()
+            time.sleep(1)
+            try:
+                out = process.communicate(timeout=PATIENCE)[0]
+            finally:
+                process.kill()
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(out.count(b"\n"), len(files) - 1)
 
     def test_the_data_have_changed(self):
         os.mkdir(self.path("pics/train/more"))

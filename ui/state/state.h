@@ -25,6 +25,7 @@ enum {
     STATE_MAX_QUEUE = 1000,
     STATE_MAX_LOG = 500, /* messages, the newest */
     STATE_HISTORY = 256, /* samples of a device's load */
+    STATE_NAME = 256,    /* bytes of the name or path of a network or data set */
 };
 
 struct state_device {
@@ -99,7 +100,8 @@ struct run_setting {
 struct state_run {
     long run;
     enum run_status status;
-    char model[48], data[48], devices[64], split[48], sync[24], error[200];
+    char model[STATE_NAME], data[STATE_NAME];
+    char devices[64], split[48], sync[24], error[200];
     char strategy[12]; /* "data", "pipeline", ...; "": not known */
     int replicas;      /* of a pipeline: that divide the rows */
     char note[401];
@@ -133,7 +135,7 @@ struct state_run {
 struct state_live {
     long run; /* 0: none */
     enum run_status status;
-    char phase[16], model[48], data[48];
+    char phase[16], model[STATE_NAME], data[STATE_NAME];
     double read, to_read; /* pictures, while they are read */
     double epoch, epochs, step, total_steps, epoch_step, steps_per_epoch;
     double lr, samples_per_s, elapsed_s, eta_s;

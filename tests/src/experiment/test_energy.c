@@ -44,6 +44,20 @@ START_TEST(epochs_that_count_and_tell)
 }
 END_TEST
 
+/* `show` tells every so many epochs of a long run; each stands for those before it. */
+START_TEST(epochs_of_a_long_run)
+{
+    struct measure measure = {0};
+    add(&measure, 1, 2, 20, 0.1);
+    add(&measure, 6, 1, 10, 0.5);
+    add(&measure, 11, 1, 10, 0.7);
+    ck_assert_double_eq(measure_seconds(&measure), 12);
+    ck_assert_double_eq(measure_seconds_to(&measure, 0.5), 7);
+    ck_assert_double_eq(measure_energy_to(&measure, 0.7), 120);
+    measure_free(&measure);
+}
+END_TEST
+
 START_TEST(epochs_on_other_devices)
 {
     struct measure measure = {.measured_from = 3};
@@ -123,6 +137,7 @@ int main(void)
     Suite *suite = suite_create("energy");
     TCase *tc = tcase_create("comparisons");
     tcase_add_test(tc, epochs_that_count_and_tell);
+    tcase_add_test(tc, epochs_of_a_long_run);
     tcase_add_test(tc, epochs_on_other_devices);
     tcase_add_test(tc, more_devices_that_cost_more);
     tcase_add_test(tc, nothing_is_said_where_there_is_nothing);

@@ -272,7 +272,7 @@ START_TEST(a_picture_has_a_line_for_each_strategy)
     ck_assert(study_tabulate(&at.study, runs, &table, &at.err));
     study_table_svg(&table, &out);
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
-        ck_assert_int_eq(count_of(text_cstr(&out), seen[i]), 2);
+        ck_assert_int_eq(count_of(text_cstr(&out), seen[i]), 4); /* legend and curve, twice */
     ck_assert_int_eq(count_of(text_cstr(&out), "test "), 0);
     text_free(&out);
     ck_assert_ptr_nonnull(strstr(

@@ -16,11 +16,7 @@ static void write_times(struct page *page, const struct ui *ui, const struct sta
     double lasted = isfinite(run->ended_at) ? run->ended_at - run->started_at
                     : live                  ? ui->state.live.elapsed_s
                                             : NAN;
-    const struct measure *measure = &ui->details.measure;
-    double trained = 0;
-    for (int i = 0; i < measure->count; i++)
-        trained += measure->epochs[i].seconds;
-    const bool was_resumed = trained > lasted;
+    const bool was_resumed = measure_seconds(&ui->details.measure) > lasted;
     struct figure duration;
     date_text(run->submitted_at, true, submitted, sizeof submitted);
     date_text(run->started_at, true, started, sizeof started);
