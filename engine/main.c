@@ -155,6 +155,7 @@ static void fill_options(struct server_options *options, const struct arguments 
     places->note = paths_ignored();
     *options = (struct server_options){
         .log_fd = arguments->private_fd < 0 || arguments->log ? STDERR_FILENO : -1,
+        .own_log = !arguments->foreground && !arguments->log,
         .version = PACKAGE_VERSION,
         .private_fd = arguments->private_fd,
         .signal_fd = signal_fd,

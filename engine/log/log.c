@@ -42,7 +42,7 @@ static uint64_t oldest_kept(const struct engine_log *log)
 }
 
 /* One write: a line is never mixed with those of another process. */
-static void write_line(int fd, double date, enum message_level level, const char *text)
+static void write_line(int fd, bool own, double date, enum message_level level, const char *text)
 {
     struct stat info;
     struct tm now;
@@ -56,7 +56,7 @@ static void write_line(int fd, double date, enum message_level level, const char
                         level == MESSAGE_INFO ? "" : ": ", text);
     if (more < 0 || (size_t)more >= sizeof line - length)
         return;
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > LOG_LIMIT &&
+    if (own && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > LOG_LIMIT &&
         ftruncate(fd, 0) != 0)
         return;
     if (write(fd, line, length + (size_t)more) < 0)
@@ -79,7 +79,7 @@ void engine_log_write(struct engine_log *log)
         pthread_mutex_unlock(&log->lock);
         if (!more)
             return;
-        write_line(log->fd, date, level, text);
+        write_line(log->fd, log->own, date, level, text);
     }
 }
 

@@ -3,12 +3,13 @@
 
 #include <jansson.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
  * The engine's own messages: the newest are kept for viewers, and all are written to a file by the
- * server's thread, so that nobody who has something to say waits for a slow disk. A regular file
- * starts again when it has grown long; a log that cannot be written is no reason to fail.
+ * server's thread, so that nobody who has something to say waits for a slow disk. A file of its
+ * own starts again when it has grown long; a log that cannot be written is no reason to fail.
  */
 
 #define ENGINE_LOG_KEPT 500
@@ -23,7 +24,8 @@ struct engine_message {
 };
 
 struct engine_log {
-    int fd; /* opened for appending; -1: none */
+    int fd;   /* opened for appending; -1: none */
+    bool own; /* nobody else's file: it is emptied when it becomes too long */
     void (*changed)(void *context);
     void *context;
     pthread_mutex_t lock;                        /* guards the rest */

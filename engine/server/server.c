@@ -351,6 +351,7 @@ bool server_run(const struct server_options *options, enum server_end *end, stru
     server->listener = (struct listener)LISTENER_INIT;
     server->wake_fd = -1;
     engine_log_begin(&server->log, options->log_fd, server_wake, server);
+    server->log.own = options->own_log;
     *end = SERVER_ENDED;
     if (!set_up(server, err)) {
         *end = tear_down(server) ? SERVER_ENDED : SERVER_HELD;

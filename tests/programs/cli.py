@@ -741,6 +741,18 @@ class Engine(Case):
         self.wait_gone(first)
         self.assertTrue(self.good_json("engine", "status")["running"])
 
+    def test_files_of_others_are_appended_to(self):
+        for name, options in ("err", []), ("log", ["--log", self.path("log")]):
+            with open(self.path(name), "ab") as file:
+                file.write(b"x\n" * 1000000)
+                file.flush()
+                with subprocess.Popen([ENGINE, "--foreground", *options], env=self.env,
+                                      stderr=file) as engine:
+                    self.wait_for("a message", lambda: os.stat(file.name).st_size != 2000000)
+                    engine.terminate()
+                self.assertEqual(engine.returncode, 0)
+                self.assertGreater(os.stat(file.name).st_size, 2000000)
+
     def test_a_lost_engine_is_an_error(self):
         child = self.start("train", *ENDLESS)
         child.stdout.readline()

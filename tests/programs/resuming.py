@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import statistics
+import subprocess
 import sys
 import unittest
 
@@ -223,6 +224,33 @@ class Resume(cli.Case):
         self.assertEqual(self.good_json("show", "2")["epochs"][-1]["steps"], 9)
         self.resume("3", "--stop-at-acc", "0")
         self.assertEqual(self.epochs("3"), list(range(1, 10)))
+
+    def test_epochs_that_have_begun_cannot_be_left_out(self):
+        self.good("train", *DATA, "--epochs", "5", "--max-steps", "25")
+        said = "run 1 has begun 3 epochs: it cannot have fewer"
+        before = self.good_json("show", "1")
+        self.assertIn(said, self.bad(2, "train", "--resume", "1", "--epochs", "2",
+                                     "--max-steps", "0"))
+        self.good("train", *DATA, "--epochs", "1000000", "--detach")
+        self.resume("1", "--epochs", "8", "--max-steps", "0", "--detach")
+        answer = cli.program.ask(self.path("dpartui"), "set_epochs", {"run": 1, "epochs": 2},
+                                 cli.PATIENCE)
+        self.assertEqual(answer["error"]["message"], said)
+        self.ask("set_epochs", run=1, epochs=3)
+        self.assertEqual(before["status"], "done")
+        self.good("stop", "--now", "2")
+        self.wait_status(1, "done")
+        self.assertEqual(self.epochs("1")[-1], 3)
+
+    def test_a_slow_follower_hears_the_end_of_a_run_that_is_resumed(self):
+        self.good("train", *DATA, "--data", "random:20000x10", "--epochs", "6", "--detach")
+        with subprocess.Popen([cli.PROGRAM, "follow", "1", "--json"], env=self.env,
+                              stdout=subprocess.PIPE, text=True, bufsize=1) as follower:
+            self.assertIn('"run"', follower.stdout.readline())
+            self.wait_status(1, "done")
+            self.resume("1", "--epochs", "7")
+            ends = [line for line in follower.stdout if '"event":"end"' in line]
+        self.assertEqual(len(ends), 1, ends)
 
     def test_a_run_that_waited_begins(self):
         self.good("train", *DATA, "--epochs", "1000000", "--detach")

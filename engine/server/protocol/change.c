@@ -109,6 +109,9 @@ static bool change_queued_epochs(struct record *record, long epochs, struct erro
 {
     struct spec *spec = &record->spec;
     const long before = spec->epochs;
+    if (record->before && epochs < record->resume_epochs)
+        return error_set(err, ERROR_FAILED, "run %ld has begun %ld epoch%s: it cannot have fewer",
+                         record->number, record->resume_epochs, plural(record->resume_epochs));
     spec->epochs = epochs;
     spec_fit_warmup(spec, before);
     if (!lr_schedule_check(&spec->schedule, epochs, err)) {

@@ -154,6 +154,7 @@ void queue_trim(struct queue *queue)
             event_buffer_drop_steps(&record->events);
             event_buffer_drop_marks(&record->events);
             curve_free(&record->curve);
+            record->away = queue->history != NULL;
         }
         if (ended > ENDED_LIMIT) {
             release_record(queue, record);

@@ -149,6 +149,11 @@ static bool check_training_left(const struct record *record, const struct spec *
                      record->number, place->epochs, plural(place->epochs));
 }
 
+static long epochs_begun(const struct checkpoint_place *place)
+{
+    return place->epochs + (place->epoch.steps > 0);
+}
+
 /* With the lock held: may this run be resumed? */
 static bool check_resumable(const struct queue *queue, const struct record *record, long number,
                             const struct spec *spec, const struct checkpoint_place *place,
@@ -166,9 +171,9 @@ static bool check_resumable(const struct queue *queue, const struct record *reco
                          "run %ld left no checkpoint to resume from: 'dpartui show %ld' lists its "
                          "settings for a new run",
                          number, number);
-    if (steps >= 0 && spec->epochs < record->epochs_done)
-        return error_set(err, ERROR_USAGE, "run %ld has trained %ld epoch%s: it cannot have fewer",
-                         number, record->epochs_done, plural(record->epochs_done));
+    if (steps >= 0 && spec->epochs < epochs_begun(place))
+        return error_set(err, ERROR_USAGE, "run %ld has begun %ld epoch%s: it cannot have fewer",
+                         number, epochs_begun(place), plural(epochs_begun(place)));
     if (queue->leaving)
         return error_set(err, ERROR_FAILED, "the engine is about to end");
     if (queue->waiting_count >= QUEUE_WAITING_LIMIT)
@@ -208,8 +213,10 @@ static bool resume(struct queue *queue, struct record *record, struct spec *spec
     record->epochs = spec->epochs;
     record->lr = spec->lr;
     spec_init(spec);
+    run_control_init(&record->control);
     record->resumes = steps >= 0;
     record->resume_steps = steps > 0 ? steps : 0;
+    record->resume_epochs = place ? epochs_begun(place) : 0;
     queue->waiting[queue->waiting_count++] = record;
     if (record->resumes)
         engine_log(queue->log, MESSAGE_INFO, record->number, "run %ld resumes after step %ld",
@@ -226,6 +233,8 @@ void queue_begin_resume(struct queue *queue, struct record *record)
 {
     if (record->before)
         history_rewind(queue->history, record->number, record->resumes ? record->resume_steps : -1);
+    if (record->before && !record->resumes)
+        warnings_free(&record->warnings);
     record_forget(record);
 }
 
@@ -296,11 +305,17 @@ bool queue_restart(struct queue *queue, struct record *record, const struct erro
         return false;
     *steps = place.steps;
     pthread_mutex_lock(&queue->lock);
-    const uint64_t next = record->events.next;
     const struct checkpoint_place *from = place.steps >= 0 ? &place : NULL;
+    const long epochs = record->epochs;
+    const double lr = record->lr;
     bool ok = record_rewind(record, from, count_from(record, &record->spec, from));
     if (ok) {
-        record->events.next = next; /* whoever follows it has had those before */
+        /* What was changed while it trained stays; so does what has been asked of it since. */
+        record->spec.epochs = record->epochs = epochs;
+        record->spec.lr = record->lr = lr;
+        run_control_renew(&record->control);
+        if (!from)
+            warnings_free(&record->warnings);
         record->status = RUN_RUNNING;
         history_begin(queue->history);
         history_rewind(queue->history, record->number, place.steps);

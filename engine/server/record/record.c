@@ -242,8 +242,11 @@ static bool belongs(const json_t *event, long steps)
 static json_t *events_until(const struct record *record, long steps)
 {
     json_t *list = json_array();
-    const struct kept_event *kept = record->events.first.text ? &record->events.first : NULL;
-    for (size_t i = 0; list && kept; kept = event_buffer_mark(&record->events, i++)) {
+    size_t i = 0;
+    /* Of a run that began again there is no event 0. */
+    const struct kept_event *kept =
+        record->events.first.text ? &record->events.first : event_buffer_mark(&record->events, i++);
+    for (; list && kept; kept = event_buffer_mark(&record->events, i++)) {
         json_t *event = json_read(kept->text, kept->length, 0, NULL);
         bool ok = event && (!belongs(event, steps) || json_array_append(list, event) == 0);
         list = json_kept_if(ok, list);
@@ -270,6 +273,14 @@ bool record_read_events(struct event_buffer *buffer, const json_t *events)
     return ok;
 }
 
+void record_replace_events(struct record *record, struct event_buffer *events)
+{
+    if (events->next < record->events.next)
+        events->next = record->events.next;
+    event_buffer_free(&record->events);
+    record->events = *events;
+}
+
 /* As it was submitted, but for its history; the curve's points up to there stay. */
 static void reset_for_rerun(struct record *record, long steps)
 {
@@ -287,11 +298,8 @@ static void reset_for_rerun(struct record *record, long steps)
     record->ended_at = NAN;
     record->ended = record->has_progress = false;
     record->error[0] = record->reason[0] = '\0';
-    if (steps < 0)
-        warnings_free(&record->warnings);
     record->status = RUN_QUEUED;
     record->lr = record->spec.lr;
-    run_control_init(&record->control);
 }
 
 /* What thinned events cannot say. */
@@ -317,8 +325,7 @@ bool record_rewind(struct record *record, const struct checkpoint_place *place, 
     json_t *events = events_until(record, steps);
     bool ok = events && record_read_events(&buffer, events);
     if (ok) {
-        event_buffer_free(&record->events);
-        record->events = buffer;
+        record_replace_events(record, &buffer);
         reset_for_rerun(record, steps);
         record->measured_from = measured_from;
     }

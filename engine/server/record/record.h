@@ -34,7 +34,8 @@ struct record {
     struct warnings warnings;  /* what its preflight check found, and later ones */
     json_t *environment;       /* where it began; NULL: not yet, or only the store has it */
     bool resumes;              /* from the checkpoint of ... */
-    long resume_steps;         /* ... this many steps */
+    long resume_steps;         /* ... this many steps ... */
+    long resume_epochs;        /* ... in so many epochs, the last of which may be in part */
     struct record *before; /* what it was, while it waits to resume, see record_keep(); or NULL */
     long measured_from;    /* the first epoch whose speed counts, see struct run_keep */
     bool away;             /* its events and points are in the store only */
@@ -70,6 +71,9 @@ void record_free(struct record *record);
 
 /* A buffer of these events, oldest first. False: memory ran out. */
 bool record_read_events(struct event_buffer *buffer, const json_t *events);
+/* Takes over what they own. New ones have higher numbers than those before: who follows the run has
+ * had these. */
+void record_replace_events(struct record *record, struct event_buffer *events);
 
 /*
  * Delete what an ended run did after its checkpoint, whose place says what it had reached, and have

@@ -129,9 +129,8 @@ void record_past_free(struct record_past *past)
 void record_load(struct record *record, struct record_past *past)
 {
     struct curve *curve = &record->curve;
-    event_buffer_free(&record->events);
+    record_replace_events(record, &past->events);
     curve_free(curve);
-    record->events = past->events;
     curve->points = past->curve.points;
     curve->count = past->curve.count;
     curve->capacity = past->curve.capacity;

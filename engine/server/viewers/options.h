@@ -7,6 +7,7 @@
 struct server_options {
     bool limited; /* it was told which CPUs it may use */
     int log_fd;   /* for messages, opened for appending; -1: none */
+    bool own_log; /* it is the engine's own file, which is kept short */
     const char *version;
     int private_fd; /* serve this one connection and end with it; -1: listen for this user */
     const char *system_root; /* the folder that holds /proc and /sys; NULL: "/" */

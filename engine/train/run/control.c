@@ -9,6 +9,12 @@ void run_control_init(struct run_control *control)
     atomic_init(&control->paused, false);
 }
 
+void run_control_renew(struct run_control *control)
+{
+    long final = RUN_EPOCHS_FINAL;
+    atomic_compare_exchange_strong(&control->epochs, &final, 0);
+}
+
 void run_control_stop(struct run_control *control, enum run_stop how)
 {
     int asked = atomic_load(&control->stop);

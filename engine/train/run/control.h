@@ -31,6 +31,9 @@ struct run_control {
 #define RUN_EPOCHS_FINAL (-1)
 
 void run_control_init(struct run_control *control);
+/* Before a run trains again by itself: what has been asked of it stays, and its last epoch may be
+ * another one. */
+void run_control_renew(struct run_control *control);
 /* Ask for the end; never less urgently than before. STEP and NOW end a pause. */
 void run_control_stop(struct run_control *control, enum run_stop how);
 /* Cancel RUN_STOP_EPOCH. False: the run is being stopped already. */

@@ -311,6 +311,55 @@ START_TEST(strange_warnings_are_taken_as_texts)
 }
 END_TEST
 
+static void keep_event(struct record *record, const char *text)
+{
+    json_t *event = json_loads(text, 0, NULL);
+    ck_assert_ptr_nonnull(event);
+    const struct event_mark mark = event_mark_of(event);
+    ck_assert(event_buffer_add(&record->events, text, &mark));
+    record_take_event(record, event);
+    json_decref(event);
+}
+
+#define EPOCH "{\"event\":\"epoch\",\"epoch\":1,\"step\":10,\"test_acc\":0.5}"
+
+/* Events never have the number of another one, and those of a second beginning are kept, too. */
+START_TEST(a_run_that_began_again_keeps_its_events)
+{
+    const struct checkpoint_place place = {.epochs = 1, .steps = 10, .val_acc = NAN, .lr = 0.1};
+    struct record *record = new_record();
+    keep_event(record, "{\"event\":\"run\",\"model\":\"linear\"}");
+    keep_event(record, EPOCH);
+    ck_assert(record_rewind(record, NULL, 0));
+    ck_assert_ptr_null(event_buffer_find(&record->events, 0, true));
+    ck_assert_uint_eq(record->events.next, 2);
+    for (int i = 0; i < 2; i++) {
+        if (i == 0)
+            keep_event(record, "{\"event\":\"run\",\"model\":\"linear\"}");
+        keep_event(record, i == 0 ? EPOCH : "{\"event\":\"epoch\",\"epoch\":2,\"step\":20}");
+        const uint64_t next = record->events.next;
+        ck_assert(record_rewind(record, &place, 0));
+        ck_assert_uint_eq(record->events.next, next);
+        ck_assert_ptr_nonnull(event_buffer_newest(&record->events, "run"));
+        ck_assert_ptr_nonnull(event_buffer_newest(&record->events, "epoch"));
+        ck_assert_int_eq(record->epochs_done, 1);
+    }
+    record_free(record);
+}
+END_TEST
+
+START_TEST(a_run_that_was_to_begin_again_keeps_its_warnings)
+{
+    struct record *record = new_record();
+    warn(record, "small", NULL);
+    ck_assert(record_keep(record));
+    ck_assert(record_rewind(record, NULL, 0));
+    record_return(record);
+    check_warning(record, 0, 1, "small");
+    record_free(record);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("records");
@@ -324,6 +373,8 @@ int main(void)
     tcase_add_test(tests, epochs_on_other_devices_are_no_mean);
     tcase_add_test(tests, warnings_are_counted_over_restarts);
     tcase_add_test(tests, strange_warnings_are_taken_as_texts);
+    tcase_add_test(tests, a_run_that_began_again_keeps_its_events);
+    tcase_add_test(tests, a_run_that_was_to_begin_again_keeps_its_warnings);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }
