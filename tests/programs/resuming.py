@@ -16,7 +16,15 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import cli  # noqa: E402
 
+RANK = os.path.join(cli.BUILD, "dpartui-rank")
 DATA = ["--model", "linear", "--data", "random:200x10", "--batch", "20"]
+
+
+def executable(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return None
 
 
 class Resume(cli.Case):
@@ -251,6 +259,38 @@ class Resume(cli.Case):
             self.resume("1", "--epochs", "7")
             ends = [line for line in follower.stdout if '"event":"end"' in line]
         self.assertEqual(len(ends), 1, ends)
+
+    @unittest.skipUnless(os.path.exists(RANK), "built without MPI")
+    def test_a_restart_keeps_live_changes(self):
+        self.good("train", *DATA, "--data", "random:2000x100", "--epochs", "40", "--lr", "0.1",
+                  "--hosts", "localhost", "--launcher", "%p", "--restarts", "2", "--detach")
+
+        def lose():
+            known = len(self.good_json("show", "1")["warnings"])
+            rank, = (pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+                     if executable(pid) == os.path.realpath(RANK))
+            os.kill(rank, signal.SIGKILL)
+            self.wait_for("the restart",
+                          lambda: len(self.good_json("show", "1")["warnings"]) > known)
+
+        self.wait_for("an epoch", lambda: self.epochs("1"))
+        self.ask("set_epochs", run=1, epochs=1000000)
+        self.ask("set_lr", run=1, lr=0.007)
+        done = len(self.epochs("1"))
+        self.wait_for("more epochs", lambda: len(self.epochs("1")) > max(42, done + 2))
+        lose()
+        done = self.epochs("1")[-1]
+        self.wait_for("an epoch after it", lambda: self.epochs("1")[-1] > done + 1)
+        run = self.good_json("show", "1")
+        self.assertEqual((run["lr"], run["epochs"][-1]["lr"]), (0.007, 0.007))
+        self.ask("pause", run=1)
+        self.wait_status(1, "paused")
+        lose()
+        self.wait_status(1, "paused")
+        self.ask("unpause", run=1)
+        self.wait_status(1, "running")
+        self.good("stop", "1")
+        self.wait_status(1, "stopped")
 
     def test_a_run_that_waited_begins(self):
         self.good("train", *DATA, "--epochs", "1000000", "--detach")
