@@ -11,6 +11,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import sqlite3
 import struct
 import subprocess
@@ -740,6 +741,19 @@ class Engine(Case):
         self.wait_for("another engine", another_starts)
         self.wait_gone(first)
         self.assertTrue(self.good_json("engine", "status")["running"])
+
+    def test_many_requests_at_once(self):
+        self.good("train", *SHORT)
+        requests = [{"jsonrpc": "2.0", "id": i, "method": "status"} for i in range(50)]
+        requests.append({"jsonrpc": "2.0", "id": 50, "method": "follow", "params": {"run": 1}})
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(PATIENCE)
+            line.connect(self.path("dpartui/engine.sock"))
+            line.sendall(b"".join(json.dumps(request).encode() + b"\n" for request in requests))
+            with line.makefile(encoding="utf8") as answers:
+                end = next(told for told in map(json.loads, answers)
+                           if told.get("params", {}).get("event") == "end")
+        self.assertEqual(end["params"]["status"], "done")
 
     def test_files_of_others_are_appended_to(self):
         for name, options in ("err", []), ("log", ["--log", self.path("log")]):
