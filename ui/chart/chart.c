@@ -57,7 +57,7 @@ static int x_columns(const struct chart *chart, double high)
 {
     struct figure figure;
     int longest = chart->x_names ? 0 : text_columns(figure_fixed(&figure, high, 0));
-    for (int i = 0; i < chart->x_name_count; i++) {
+    for (int i = 0; chart->x_names && i < chart->x_name_count; i++) {
         const int length = text_columns(chart->x_names[i]);
         longest = length > longest ? length : longest;
     }
