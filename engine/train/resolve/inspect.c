@@ -111,6 +111,8 @@ bool inspect_ranks(const struct ranks *ranks, const struct preflight_sink *sink,
                    workload_steps(ranks->work, ranks->spec->epochs, ranks->spec->max_steps)},
         .shared_memory = shared_memory(),
         .lone_norm = lone_norm(ranks->work->net),
+        .may_sync_bn =
+            ranks->count > 1 && !ranks->spec->sync_bn && ranks->spec->strategy == STRATEGY_DATA,
     };
     return preflight_check(&preflight, sink, err) && inspect_optimizer(ranks->spec, sink, err) &&
            inspect_parallel(ranks->spec, sink, err);

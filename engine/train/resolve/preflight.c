@@ -207,9 +207,9 @@ static bool check_norms(const struct preflight *p, const struct preflight_sink *
         if (p->devices[i].least_rows == 1)
             return warn(sink, err,
                         "batchnorm '%s' gets a single value per channel on %s where that has one "
-                        "row of a batch: such a step teaches nothing; take another batch, or "
-                        "statistics of all devices (--sync-bn)",
-                        p->lone_norm, device_id_text(p->devices[i].id, name));
+                        "row at a time: such a step teaches nothing; take another batch%s",
+                        p->lone_norm, device_id_text(p->devices[i].id, name),
+                        p->may_sync_bn ? ", or statistics of all devices (--sync-bn)" : "");
     return true;
 }
 

@@ -30,6 +30,7 @@ struct preflight {
     const struct lr_schedule *schedule;
     struct lr_length length; /* of the run; no steps: it only evaluates */
     const char *lone_norm;   /* a BatchNorm over one value per channel and row; NULL: none is */
+    bool may_sync_bn;        /* statistics of all devices would be of more rows */
 };
 
 /* Called for each finding that does not stop the run: one line, with what to do. */

@@ -107,7 +107,9 @@ static bool diverged(const struct run *run, double loss, struct error *err)
                                    : size,
                      run->metrics.steps, live_lr(run, run->metrics.steps - 1), run->spec.batch,
                      run->spec.init == INIT_FILE ? ", or the initial weights are broken"
-                                                 : ": try a smaller one");
+                     : run->steps.exploded == run->metrics.steps
+                         ? ", or the data need scaling: it was as large from the first step on"
+                         : ": try a smaller one");
 }
 
 /*

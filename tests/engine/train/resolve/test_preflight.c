@@ -233,6 +233,10 @@ START_TEST(a_batchnorm_of_single_values)
     check_silent();
     preflight.lone_norm = "head.bn";
     check_says("'head.bn'", "cuda:1");
+    ck_assert_ptr_null(strstr(said[0], "--sync-bn"));
+    said_count = 0;
+    preflight.may_sync_bn = true;
+    check_says("'head.bn'", "--sync-bn");
     begin(2);
     preflight.lone_norm = "head.bn";
     devices[1].least_rows = 2;
