@@ -246,6 +246,7 @@ void run_columns_choose(const struct ui *ui, const struct list_column *columns, 
     memcpy(chosen, columns, RUN_COLUMNS * sizeof *chosen);
     widen(ui, RUN_COLUMN_ROWS, &chosen[RUN_COLUMN_ROWS]);
     widen(ui, RUN_COLUMN_LR, &chosen[RUN_COLUMN_LR]);
+    widen(ui, RUN_COLUMN_SPEED_UP, &chosen[RUN_COLUMN_SPEED_UP]);
     for (int i = 0; i < RUN_COLUMNS && !all; i++)
         if (!tells(ui, (enum run_column)i))
             chosen[i].width = chosen[i].most = 0;

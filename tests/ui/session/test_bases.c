@@ -108,6 +108,30 @@ START_TEST(unknown_settings_equal_nothing)
 }
 END_TEST
 
+static bool on_screen(int rows, int columns, const char *text)
+{
+    char *screen = replay_screen(&replay, rows, columns, true);
+    const bool found = strstr(screen, text);
+    free(screen);
+    return found;
+}
+
+/* A part of it would name another run; where there is no room the column is left out. */
+START_TEST(the_number_of_a_base_is_never_cut)
+{
+    static const int sizes[][2] = {{24, 80}, {30, 100}, {40, 120}};
+    tell_runs("[" RUN(3456, ONE, 5, 64, 0.1, 100) "," RUN(3457, TWO, 5, 64, 0.1, 1230) "]");
+    check_base(3457, 3456, 12.3);
+    for (int i = 0; i < 3; i++)
+        for (const char *view = "DR"; *view != '\0'; view++) {
+            replay_keys(&replay, *view == 'D' ? "D" : "R");
+            ck_assert(on_screen(sizes[i][0], sizes[i][1], "12.30x #3456") ||
+                      !on_screen(sizes[i][0], sizes[i][1], "12.30x"));
+        }
+    ck_assert(on_screen(40, 120, "12.30x #3456"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("bases");
@@ -116,6 +140,7 @@ int main(void)
     tcase_add_test(tests, speed_up_is_against_a_run_that_is_alike);
     tcase_add_test(tests, of_several_the_compare_view_decides);
     tcase_add_test(tests, unknown_settings_equal_nothing);
+    tcase_add_test(tests, the_number_of_a_base_is_never_cut);
     suite_add_tcase(suite, tests);
     return run_suites(suite, NULL);
 }
