@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "spec/fill.h"
 #include "spec/json.h"
 #include "ui/state/read.h"
 
@@ -43,8 +42,7 @@ static void take_filled(struct ui *ui, const json_t *result)
     struct error err = ERROR_INIT;
     struct spec resolved;
     spec_init(&resolved);
-    if (!spec_from_json(&resolved, result, &err) ||
-        !spec_take_filled(&ui->form.spec, &resolved, &err))
+    if (!spec_from_json(&resolved, result, &err) || !form_take_filled(&ui->form, &resolved, &err))
         ui_say(ui, true, "%s", err.text);
     spec_free(&resolved);
 }

@@ -120,10 +120,22 @@ bool form_set(struct form *form, enum form_field field, const char *value, struc
     if (!(value[0] ? spec_set(&form->spec, fields[field].key, value, err)
                    : spec_unset(&form->spec, fields[field].key, err)))
         return false;
-    /* A batch or rate chosen by hand is meant for the devices there are now. */
-    if (field == FORM_BATCH || field == FORM_LR)
+    /* A batch or rate chosen by hand is meant for the devices there are now; those that were chosen
+     * for one network and optimizer say nothing of another. */
+    if (field == FORM_BATCH || field == FORM_LR || field == FORM_MODEL || field == FORM_OPTIMIZER ||
+        field == FORM_RECIPE)
         form->base_devices = 0;
     return true;
+}
+
+bool form_take_filled(struct form *form, const struct spec *resolved, struct error *err)
+{
+    const long batch = form->spec.batch;
+    const double lr = form->spec.lr;
+    const bool ok = spec_take_filled(&form->spec, resolved, err);
+    if (form->spec.batch != batch || form->spec.lr != lr)
+        form->base_devices = 0;
+    return ok;
 }
 
 bool form_step(struct form *form, enum form_field field, int direction, struct error *err)

@@ -133,6 +133,8 @@ bool form_origin(const struct form *form, enum form_field field, const struct fo
 bool form_set(struct form *form, enum form_field field, const char *value, struct error *err);
 /* The next value up (direction 1) or down (-1): batch doubles, lr goes 1-2-5, words cycle. */
 bool form_step(struct form *form, enum form_field field, int direction, struct error *err);
+/* Take over what the engine filled in of what nobody gave (spec_take_filled). */
+bool form_take_filled(struct form *form, const struct spec *resolved, struct error *err);
 /* Take over a whole spec (a former run's). */
 bool form_take(struct form *form, const struct spec *spec, struct error *err);
 

@@ -480,6 +480,39 @@ START_TEST(recipes_fill_the_form)
 }
 END_TEST
 
+/* A batch and rate of another network or optimizer are no base for what is suggested. */
+START_TEST(another_recipe_is_another_base)
+{
+    struct error err = ERROR_INIT;
+    struct form_suggestion s;
+    struct form *form = &replay.ui.form;
+    const struct state *state = &replay.ui.state;
+    int checks = 0;
+    replay_recording(&replay, "idle", 0);
+    replay.ui.requester = (struct requester){note_request, &checks};
+    replay.ui.check = (struct form_check){.asked = false};
+    replay_keys(&replay, "<Down>");
+    answer_check(
+        "{\"lr\":0.005,\"batch\":64,\"origins\":{\"lr\":\"recipe\",\"batch\":\"recipe\"}}");
+    replay_keys(&replay, "  ");
+    answer_check(
+        "{\"lr\":0.005,\"batch\":64,\"origins\":{\"lr\":\"recipe\",\"batch\":\"recipe\"}}");
+    ck_assert_int_eq(form->base_devices, 1);
+    /* The engine says what the recipe is a moment later. */
+    answer_check("{\"lr\":0.05,\"batch\":64,\"origins\":{\"lr\":\"recipe\",\"batch\":\"recipe\"}}");
+    check_field(FORM_LR, "0.05");
+    ck_assert(!form_suggest(form, state, &replay.ui.check, &s));
+    replay_keys(&replay, " ");
+    ck_assert(form_suggest(form, state, &replay.ui.check, &s));
+    ck_assert_double_eq_tol(s.lr, 0.1, 1e-12);
+    ck_assert(form_set(form, FORM_EPOCHS, "3", &err));
+    ck_assert(form_suggest(form, state, &replay.ui.check, &s));
+    ck_assert(form_set(form, FORM_MODEL, "mlp", &err));
+    ck_assert(!form_suggest(form, state, &replay.ui.check, &s));
+    replay.ui.requester.send = NULL;
+}
+END_TEST
+
 /* Options of the workbench itself: what `s` would use is on the screen, also where the form does
  * not reach down to it. */
 START_TEST(what_was_given_is_in_sight)
@@ -555,6 +588,7 @@ int main(void)
     tcase_add_test(tests, defaults_are_dim);
     tcase_add_test(tests, the_rest_is_unfolded);
     tcase_add_test(tests, recipes_fill_the_form);
+    tcase_add_test(tests, another_recipe_is_another_base);
     tcase_add_test(tests, problems_are_told_before_the_start);
     tcase_add_test(tests, what_was_given_is_in_sight);
     tcase_add_test(tests, settings_of_a_former_run);
