@@ -171,6 +171,7 @@ void ui_notification(struct ui *ui, const json_t *message)
     ui->stopped |= strcmp(method, "leaving") == 0;
     log_lost_devices(ui);
     tell_event(ui, method, params);
+    form_check_problem(ui);
     follow_up(ui);
 }
 
@@ -240,6 +241,7 @@ static void take_answer(struct ui *ui, enum request request, const json_t *resul
         ui_say(ui, false, ui->state.live.run != 0 ? "run %ld waits for its turn" : "run %ld starts",
                run);
         ui->state.runs_stale = true;
+        ui->check.of = 0; /* what was a problem is none */
         break;
     case REQUEST_RESUME:
         ui_say(ui, false,

@@ -4,12 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "spec/json.h"
 #include "ui/state/read.h"
 
 /* What the engine says of the form while it is filled in. One question at a time: when the form has
  * changed meanwhile, the answer is followed by the next one. */
+
+/* A file that is missing or wrong may be another one a moment later. */
+#define PROBLEM_SECONDS 3
 
 static unsigned long digest(const json_t *spec)
 {
@@ -37,6 +41,13 @@ void form_want_check(struct ui *ui)
     ui->check.asked = ui->requester.send(ui->requester.context, REQUEST_CHECK, spec, &ignored);
 }
 
+void form_check_problem(struct ui *ui)
+{
+    const struct form_check *check = &ui->check;
+    if (check->problem[0] != '\0' && !check->asked && clock_seconds() >= check->again)
+        ui->check.of = 0;
+}
+
 static void take_filled(struct ui *ui, const json_t *result)
 {
     struct error err = ERROR_INIT;
@@ -59,6 +70,7 @@ void form_checked(struct ui *ui, const json_t *result, const struct error *failu
         take_filled(ui, result);
     } else if (failure->kind == ERROR_USAGE) {
         snprintf(check->problem, sizeof check->problem, "%s", failure->text);
+        check->again = clock_seconds() + PROBLEM_SECONDS;
     }
     form_want_check(ui);
 }

@@ -94,11 +94,12 @@ struct form {
 /* What the engine says of the form before it is asked to start: by docs/protocol.md's `check`. */
 struct form_check {
     bool asked;        /* an answer is on its way */
-    unsigned long of;  /* digest of the spec that it was, or will be, about */
+    unsigned long of;  /* digest of the spec that it was, or will be, about; 0: ask again */
     char problem[200]; /* why it would be refused; "": it would not, or it is not known */
-    char model[STATE_NAME],
-        data[STATE_NAME]; /* what those that were left open stand for; "": not known */
-    long train_rows;      /* 0: not known */
+    /* What those that were left open stand for; "": not known. */
+    char model[STATE_NAME], data[STATE_NAME];
+    long train_rows; /* 0: not known */
+    double again;    /* on clock_seconds(): when a problem is asked about again */
 };
 
 bool form_init(struct form *form, const struct spec *spec, struct error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +315,39 @@ static int style_of_value(const char *label)
     return style;
 }
 
+/* A file that was missing may be there a moment later. */
+START_TEST(a_problem_is_asked_about_again)
+{
+    struct error err = ERROR_INIT;
+    int checks = 0;
+    replay_recording(&replay, "idle", 0);
+    replay.ui.requester = (struct requester){note_request, &checks};
+    replay.ui.check = (struct form_check){.asked = false};
+    replay_keys(&replay, "<Tab>");
+    error_set(&err, ERROR_USAGE, "x.conf: cannot open");
+    ui_answer(&replay.ui, REQUEST_CHECK, NULL, &err);
+    ck_assert_int_eq(checks, 1);
+    replay.ui.check.again = INFINITY; /* it has just been asked */
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{}}");
+    ck_assert_int_eq(checks, 1);
+    replay.ui.check.again = 0;
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{}}");
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{}}");
+    ck_assert_int_eq(checks, 2);
+    ck_assert_str_eq(replay.ui.check.problem, "x.conf: cannot open");
+    answer_check("{\"model\":\"x\",\"data\":\"glyphs\",\"train_rows\":400}");
+    ck_assert_str_eq(replay.ui.check.problem, "");
+    replay_line(&replay, "{\"method\":\"state\",\"params\":{}}");
+    ck_assert_int_eq(checks, 2);
+    /* What trains was accepted. */
+    json_t *started = json_pack("{s:i}", "run", 1);
+    ui_answer(&replay.ui, REQUEST_SUBMIT, started, NULL);
+    json_decref(started);
+    ck_assert_int_eq(checks, 3);
+    replay.ui.requester.send = NULL;
+}
+END_TEST
+
 /* Of the newest run of the same network and data that measured it. */
 START_TEST(the_noise_scale_suggests_a_rate)
 {
@@ -583,6 +617,7 @@ int main(void)
     tcase_add_test(tests, gpus_that_cannot_be_had);
     tcase_add_test(tests, free_gpus);
     tcase_add_test(tests, the_engine_is_asked_about_the_form);
+    tcase_add_test(tests, a_problem_is_asked_about_again);
     tcase_add_test(tests, the_noise_scale_suggests_a_rate);
     tcase_add_test(tests, a_pipeline_in_the_form);
     tcase_add_test(tests, defaults_are_dim);
