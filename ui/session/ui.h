@@ -55,6 +55,7 @@ struct ui {
     char question_text[256];
     long asked_run;          /* which run a prompt or a question is about */
     struct run_group chosen; /* or which ones, where it may be several */
+    char chosen_tags[200];   /* of all of these, as they were shown to be edited */
     struct run_deletion deletion;
     struct run_export exported;
     struct editor editor;

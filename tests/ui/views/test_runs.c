@@ -205,6 +205,30 @@ START_TEST(tags_are_written)
 }
 END_TEST
 
+START_TEST(tags_of_others_stay)
+{
+    struct state_run *run = state_run(&replay.ui.state, 18);
+    snprintf(run->tags, sizeof run->tags, "thesis");
+    replay_keys(&replay, "T");
+    snprintf(run->tags, sizeof run->tags, "thesis theirs");
+    replay_keys(&replay, "mine<Enter>");
+    ck_assert_str_eq(replay_last(&replay), "tag {\"run\":18,\"add\":[\"mine\"],\"remove\":[]}");
+}
+END_TEST
+
+START_TEST(signs_before_tags_are_no_part_of_them)
+{
+    struct state_run *run = state_run(&replay.ui.state, 18);
+    replay_keys(&replay, "T#c +good,a+b # ##d<Enter>");
+    ck_assert_str_eq(
+        replay_last(&replay),
+        "tag {\"run\":18,\"add\":[\"c\",\"good\",\"a+b\",\"#\",\"#d\"],\"remove\":[]}");
+    snprintf(run->tags, sizeof run->tags, "good #odd");
+    replay_keys(&replay, "T\x15+good #odd<Enter>");
+    ck_assert_str_eq(replay_last(&replay), "tag {\"run\":18,\"add\":[],\"remove\":[]}");
+}
+END_TEST
+
 /* So many of a run, says the engine. */
 static void answer_checkpoints(int run, int count)
 {
@@ -374,6 +398,8 @@ int main(void)
     tcase_add_test(tests, the_queue_moves);
     tcase_add_test(tests, notes_are_written);
     tcase_add_test(tests, tags_are_written);
+    tcase_add_test(tests, tags_of_others_stay);
+    tcase_add_test(tests, signs_before_tags_are_no_part_of_them);
     tcase_add_test(tests, what_has_ended_resumes);
     tcase_add_test(tests, resuming_drops_what_came_after);
     tcase_add_test(tests, the_selected_run_is_controlled);

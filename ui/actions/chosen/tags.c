@@ -6,8 +6,8 @@
 
 /* Tags: words to find runs by. */
 
-/* Bytes of one, and how many, of docs/protocol.md; bytes of all in struct state_run. */
-enum { TAG_MOST = 60, TAGS_MOST = 20, TAGS_TEXT = 200 };
+/* Bytes of one, and how many, of docs/protocol.md. */
+enum { TAG_MOST = 60, TAGS_MOST = 20 };
 
 static const char separators[] = " ,";
 
@@ -35,6 +35,18 @@ static json_t *words_besides(const char *text, const char *others)
         text += length;
     }
     return list;
+}
+
+/* As they are written on the screen and in commands: "#good" and "+good" are "good", but where a
+ * tag has this very name. */
+static void drop_signs(char *text, const char *shown)
+{
+    for (text += strspn(text, separators); *text != '\0'; text += strspn(text, separators)) {
+        size_t length = strcspn(text, separators);
+        if (length > 1 && (*text == '#' || *text == '+') && !has_tag(shown, text, length))
+            *text = ' ';
+        text += length;
+    }
 }
 
 static bool check_tags(struct ui *ui, const char *text)
@@ -77,18 +89,20 @@ static void common_tags(const struct ui *ui, char *buffer, size_t size)
 /* Only what was changed here is sent: another viewer may have added some meanwhile. */
 static bool accept_tags(struct ui *ui, const char *text)
 {
-    char before[TAGS_TEXT];
-    if (!check_tags(ui, text))
+    const char *shown = ui->chosen_tags;
+    char wanted[sizeof ui->editor.text];
+    snprintf(wanted, sizeof wanted, "%s", text);
+    drop_signs(wanted, shown);
+    if (!check_tags(ui, wanted))
         return false;
-    common_tags(ui, before, sizeof before);
     for (int i = 0; i < ui->chosen.count; i++) {
         long run = ui->chosen.run[i];
         if (!state_run(&ui->state, run))
             ui_say(ui, true, "run %ld is not there any more", run);
         else if (!ui_request(ui, REQUEST_TAGS,
                              json_pack("{s:I, s:o, s:o}", "run", (json_int_t)run, "add",
-                                       words_besides(text, before), "remove",
-                                       words_besides(before, text))))
+                                       words_besides(wanted, shown), "remove",
+                                       words_besides(shown, wanted))))
             return false;
     }
     return true;
@@ -109,10 +123,10 @@ static const struct prompt common_prompt = {
 
 void tags_ask(struct ui *ui)
 {
-    char tags[TAGS_TEXT + 1]; /* the next one can be typed at once */
+    char text[sizeof ui->chosen_tags + 1];
     ui->chosen = ui_runs_chosen(ui);
-    common_tags(ui, tags, TAGS_TEXT);
-    if (tags[0] != '\0')
-        strcat(tags, " ");
-    ui_prompt(ui, ui->chosen.count > 1 ? &common_prompt : &tags_prompt, ui->chosen.run[0], tags);
+    common_tags(ui, ui->chosen_tags, sizeof ui->chosen_tags);
+    /* The next one can be typed at once. */
+    snprintf(text, sizeof text, "%s%s", ui->chosen_tags, ui->chosen_tags[0] != '\0' ? " " : "");
+    ui_prompt(ui, ui->chosen.count > 1 ? &common_prompt : &tags_prompt, ui->chosen.run[0], text);
 }
