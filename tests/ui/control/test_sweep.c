@@ -155,6 +155,40 @@ START_TEST(a_sweep_that_is_refused)
 }
 END_TEST
 
+/* All slices of a network see all rows, and all stages those of their pipeline. */
+START_TEST(a_plan_has_the_rows_of_each_device)
+{
+    static const struct {
+        const char *strategy, *replicas, *line;
+    } cases[] = {
+        {"data", "1", "2 cpu:0-1            256      0.1      128"},
+        {"mixed", "1", "2 cpu:0-1            256      0.1      128"},
+        {"tensor", "1", "2 cpu:0-1            256      0.1      256"},
+        {"pipeline", "1", "2 cpu:0-1            256      0.1      256"},
+        {"pipeline", "2", "2 cpu:0-1            256      0.1      128"},
+    };
+    struct error err = ERROR_INIT;
+    struct form *form = &replay.ui.form;
+    replay_recording(&replay, "idle", 0);
+    replay_keys(&replay, "C");
+    for (int small = 0; small < 2; small++)
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            ck_assert(form_set(form, FORM_BATCH, small ? "1" : "256", &err));
+            ck_assert(form_set(form, FORM_STRATEGY, cases[i].strategy, &err) &&
+                      form_set(form, FORM_REPLICAS, cases[i].replicas, &err));
+            replay_keys(&replay, "w");
+            char *screen = replay_screen(&replay, 24, 80, false);
+            if (!small)
+                ck_assert_msg(strstr(screen, cases[i].line), "%s", screen);
+            else
+                ck_assert(!strstr(screen, "leaves devices without rows") ==
+                          !strategy_divides_rows(form->spec.strategy));
+            free(screen);
+            replay_keys(&replay, "n");
+        }
+}
+END_TEST
+
 START_TEST(one_device_has_no_sweep_of_devices)
 {
     ui_connected(&replay.ui);
@@ -457,6 +491,7 @@ int main(void)
     tcase_add_test(tests, a_sweep_for_weak_scaling);
     tcase_add_test(tests, all_devices_while_one_is_chosen);
     tcase_add_test(tests, a_sweep_that_is_refused);
+    tcase_add_test(tests, a_plan_has_the_rows_of_each_device);
     tcase_add_test(tests, one_device_has_no_sweep_of_devices);
     tcase_add_test(tests, a_sweep_over_values);
     tcase_add_test(tests, settings_have_two_names);

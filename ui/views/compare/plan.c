@@ -13,6 +13,14 @@
 
 enum { WIDTH = 72 };
 
+/* So many parts of a mini-batch lie on different devices; all stages of a pipeline see its rows. */
+static double shards(const struct spec *spec)
+{
+    if (strategy_divides_rows(spec->strategy))
+        return spec->devices.count;
+    return spec->strategy == STRATEGY_PIPELINE ? (double)spec->replicas : 1;
+}
+
 /* Batch, lr and where there is room rows a device of one kind; "-" with the reason in `why`. */
 static void describe(const struct sweep *plan, enum scaling scaling, int which, bool brief,
                      char *buffer, size_t size, struct error *why)
@@ -24,7 +32,7 @@ static void describe(const struct sweep *plan, enum scaling scaling, int which, 
     if (sweep_spec(&sweep, which, &spec, why)) {
         figure_whole(&batch, (double)spec.batch);
         figure_digits(&lr, spec.lr, 4);
-        figure_whole(&rows, ceil((double)spec.batch / spec.devices.count));
+        figure_whole(&rows, ceil((double)spec.batch / shards(&spec)));
         spec_free(&spec);
     }
     if (brief)
@@ -58,17 +66,22 @@ static void draw_run(const struct sweep *sweep, int which, struct surface *surfa
     free(names);
 }
 
+static bool leaves_devices_idle(const struct sweep *sweep)
+{
+    return strategy_divides_rows(sweep->spec.strategy) &&
+           sweep->spec.batch < sweep->devices[sweep->count - 1];
+}
+
 /* What a reader ought to know beforehand. */
 static void remark(const struct ui *ui, const struct error *why, char *buffer, size_t size)
 {
     const struct sweep *sweep = &ui->compare.sweep;
-    int most = sweep->devices[sweep->count - 1];
     if (why->text[0] != '\0')
         snprintf(buffer, size, "%s", why->text);
-    else if (sweep->spec.batch < most)
+    else if (leaves_devices_idle(sweep))
         snprintf(buffer, size,
                  "A batch of %ld leaves devices without rows: most of %d would only wait.",
-                 sweep->spec.batch, most);
+                 sweep->spec.batch, sweep->devices[sweep->count - 1]);
     else if (sweep->spec.devices.id[0].kind == DEVICE_CPU && ui->form.spec.cpu_threads == 0 &&
              ui->form.spec.thread_count == 0)
         snprintf(buffer, size,
@@ -108,10 +121,7 @@ void compare_plan_draw(const struct ui *ui, struct surface *surface, struct rect
             draw_run(sweep, i, surface, area, y++, &why);
     remark(ui, &why, text, sizeof text);
     if (y < end)
-        surface_paragraph(surface, (struct rect){y, area.x, end - y, area.w},
-                          why.text[0] != '\0' ||
-                                  sweep->spec.batch < sweep->devices[sweep->count - 1]
-                              ? STYLE_WARNING
-                              : STYLE_LABEL,
-                          text);
+        surface_paragraph(
+            surface, (struct rect){y, area.x, end - y, area.w},
+            why.text[0] != '\0' || leaves_devices_idle(sweep) ? STYLE_WARNING : STYLE_LABEL, text);
 }
