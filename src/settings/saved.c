@@ -90,6 +90,11 @@ static bool reset(void *context, size_t index, struct error *err)
     return true;
 }
 
+static bool is_whole(const char *value)
+{
+    return value[strspn(value, "0123456789")] == '\0';
+}
+
 /* In quotes, as libconfig reads it. */
 static void put_string(struct text *out, const char *value)
 {
@@ -114,16 +119,15 @@ static void put_value(struct text *out, enum value_kind kind, const char *value)
         put_string(out, value);
         break;
     case VALUE_COUNTS:
-        if (value[strspn(value, "0123456789")])
-            put_string(out, value);
-        else
+        if (is_whole(value))
             text_puts(out, value);
+        else
+            put_string(out, value);
         break;
     case VALUE_WHOLE:
-        text_printf(out, "%s%s", value, strtol(value, NULL, 10) > INT_MAX ? "L" : "");
-        break;
     case VALUE_NUMBER:
-        text_puts(out, value);
+        text_printf(out, "%s%s", value,
+                    is_whole(value) && strtol(value, NULL, 10) > INT_MAX ? "L" : "");
         break;
     case VALUE_BOOL:
         text_puts(out, strcmp(value, "yes") == 0 ? "true" : "false");

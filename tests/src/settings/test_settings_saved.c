@@ -158,6 +158,22 @@ START_TEST(everything_can_be_saved)
 }
 END_TEST
 
+/* Whole numbers among them, which the file has with an L. */
+START_TEST(large_numbers_can_be_saved)
+{
+    static const char *const values[] = {"2147483648", "3000000001", "3000000000.5", "1e+15"};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        saved_begin();
+        ck_assert_msg(saved_set("train.clip_norm", values[i]), "%s", err.text);
+        ck_assert_msg(saved_save(), "%s", err.text);
+        saved_end();
+        saved_begin();
+        saved_expect("train.clip_norm", values[i], SOURCE_SAVED, false);
+        saved_end();
+    }
+}
+END_TEST
+
 START_TEST(wrong_values_change_nothing)
 {
     saved_begin();
@@ -236,6 +252,7 @@ int main(void)
     tcase_add_test(tcase, sources_are_known);
     tcase_add_test(tcase, what_is_saved_wins_the_next_time);
     tcase_add_test(tcase, everything_can_be_saved);
+    tcase_add_test(tcase, large_numbers_can_be_saved);
     tcase_add_test(tcase, wrong_values_change_nothing);
     tcase_add_test(tcase, the_environment_goes_on_winning);
     tcase_add_test(tcase, two_that_save_do_not_undo_each_other);
