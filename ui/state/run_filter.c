@@ -135,3 +135,32 @@ bool run_filter_fits(const struct run_filter *filter, const struct state_run *ru
     }
     return true;
 }
+
+static bool occurs(const char *word, const struct state *state)
+{
+    bool found = false;
+    for (int i = 0; i < state->run_count && !found; i++)
+        found = fits_word(word, &state->runs[i]);
+    return found;
+}
+
+bool run_filter_problem(const struct run_filter *filter, const struct state *state, char *buffer,
+                        size_t size)
+{
+    for (int i = 0; i < filter->count; i++) {
+        const struct run_filter_term *term = &filter->terms[i];
+        const int name = (int)strcspn(term->word, "=<>");
+        const enum key_kind kind = term->value ? keys[term->key].kind : KIND_TEXT;
+        if ((kind == KIND_NUMBER || kind == KIND_RUN) && *term->value != '\0' &&
+            !is_number(term->value))
+            snprintf(buffer, size, "%s wants a number, not '%s'", keys[term->key].name,
+                     term->value);
+        else if (!term->value && name > 0 && term->word[name] != '\0' && !occurs(term->word, state))
+            snprintf(buffer, size, "'%.*s' is no name of a value, such as batch, lr, acc or status",
+                     name, term->word);
+        else
+            continue;
+        return true;
+    }
+    return false;
+}

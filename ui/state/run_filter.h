@@ -29,3 +29,7 @@ struct run_filter {
 /* Take the words of `text` apart; what is beyond the sizes above is left out. */
 void run_filter_parse(struct run_filter *filter, const char *text);
 bool run_filter_fits(const struct run_filter *filter, const struct state_run *run);
+/* Why no run fits, in a line: a value that has to be a number and is none, or a comparison of what
+ * has no such name and occurs nowhere as a word. False: all its words make sense. */
+bool run_filter_problem(const struct run_filter *filter, const struct state *state, char *buffer,
+                        size_t size);

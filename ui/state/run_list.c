@@ -184,6 +184,14 @@ const struct state_run *run_list_run(const struct run_list *list, const struct s
     return &state->runs[list->lines[line]];
 }
 
+bool run_list_problem(const struct run_list *list, const struct state *state, char *buffer,
+                      size_t size)
+{
+    struct run_filter filter;
+    run_filter_parse(&filter, list->filter);
+    return state->run_count > 0 && run_filter_problem(&filter, state, buffer, size);
+}
+
 int run_list_find(const struct run_list *list, const struct state *state, long run)
 {
     const struct state_run *found = state_run(state, run);

@@ -32,6 +32,10 @@ struct run_list {
  * first. On failure the list stays as it was.
  */
 bool run_list_update(struct run_list *list, const struct state *state, struct error *err);
+/* Why the filter fits none, in a line; false: there is nothing wrong with it (run_filter_problem).
+ */
+bool run_list_problem(const struct run_list *list, const struct state *state, char *buffer,
+                      size_t size);
 /* The line of a run, -1: it is not in the list. */
 int run_list_find(const struct run_list *list, const struct state *state, long run);
 /* The run in a line; NULL outside. */

@@ -151,6 +151,19 @@ void runs_view_columns(const struct ui *ui, int width, bool *shown)
         shown[i] = places[i].w > 0;
 }
 
+static void draw_why_none(const struct ui *ui, struct surface *surface, struct rect area)
+{
+    char problem[160];
+    if (run_list_problem(&ui->list, &ui->state, problem, sizeof problem))
+        surface_format(surface, area.y, area.x, area.w, STYLE_LABEL, "no run matches: %s", problem);
+    else
+        surface_text(surface, area.y, area.x, area.w, STYLE_LABEL,
+                     ui->state.older > 0 ? "no listed run matches; 'dpartui runs' has older ones"
+                     : ui->state.run_count > 0 ? "no run matches the filter"
+                     : ui->link == LINK_UP     ? "none yet: the dashboard starts one"
+                                               : "none are known");
+}
+
 static void draw_list(const struct ui *ui, struct surface *surface, struct rect area)
 {
     struct list_column chosen[RUN_COLUMNS];
@@ -178,11 +191,7 @@ static void draw_list(const struct ui *ui, struct surface *surface, struct rect 
             surface_restyle(surface, y, area.x, area.w, STYLE_CURSOR);
     }
     if (ui->list.count == 0 && visible > 0)
-        surface_text(surface, area.y + HEADINGS, area.x, area.w, STYLE_LABEL,
-                     ui->state.older > 0 ? "no listed run matches; 'dpartui runs' has older ones"
-                     : ui->state.run_count > 0 ? "no run matches the filter"
-                     : ui->link == LINK_UP     ? "none yet: the dashboard starts one"
-                                               : "none are known");
+        draw_why_none(ui, surface, (struct rect){area.y + HEADINGS, area.x, 1, area.w});
 }
 
 static bool draw(const struct ui *ui, struct surface *surface, struct rect area, struct error *err)

@@ -50,6 +50,30 @@ START_TEST(a_filter_acts_while_it_is_typed)
 }
 END_TEST
 
+START_TEST(a_filter_that_can_fit_nothing_says_why)
+{
+    static const char no_name[] = " is no name of a value, such as batch, lr, acc or status";
+    char text[120];
+    replay_keys(&replay, "/bacth=64<Enter>");
+    snprintf(text, sizeof text, "no run matches: 'bacth'%s", no_name);
+    expect_on_screen(text, true);
+    replay_keys(&replay, "/\x15resnet18 acc>abc<Enter>");
+    expect_on_screen("no run matches: acc wants a number, not 'abc'", true);
+    /* It is a word as well. */
+    snprintf(state_run(&replay.ui.state, 20)->note, 20, "warm a=b");
+    replay_keys(&replay, "/\x15"
+                         "a=b<Enter>");
+    expect_selected(20);
+    expect_on_screen("no run matches", false);
+    replay_keys(&replay, "/\x15"
+                         "a=b nothing<Enter>");
+    expect_on_screen("no run matches the filter", true);
+    replay_keys(&replay, "/\x15"
+                         "batch=12345678<Enter>");
+    expect_on_screen("no run matches the filter", true);
+}
+END_TEST
+
 START_TEST(a_list_of_the_newest_says_so)
 {
     replay_line(&replay, "{\"method\":\"state\",\"params\":{\"older\":3210}}");
@@ -390,6 +414,7 @@ int main(void)
     TCase *tests = runs_case("ui runs");
     tcase_add_test(tests, the_selection_survives);
     tcase_add_test(tests, a_filter_acts_while_it_is_typed);
+    tcase_add_test(tests, a_filter_that_can_fit_nothing_says_why);
     tcase_add_test(tests, a_list_of_the_newest_says_so);
     tcase_add_test(tests, marks_show_and_go);
     tcase_add_test(tests, more_marks_than_the_chart_draws);
