@@ -34,6 +34,13 @@ NONCHARACTERS = {*range(0xfdd0, 0xfdf0), *(plane << 16 | low for plane in range(
                                            for low in (0xfffe, 0xffff))}
 LATER = set(range(0x13439, 0x13440))  # in Unicode 15.0; older Pythons do not have them
 
+# The same of characters that later versions than 14.0 added or made wide.
+NEWLY_REFUSED = {0x897, 0xcf3, 0xece, *range(0x2630, 0x2638), *range(0x268a, 0x2690),
+                 *range(0x2ffc, 0x3000), 0x31e4, 0x31e5, 0x31ef, *range(0x4dc0, 0x4e00)}
+# Blocks of scripts that run from right to left, and letters of Hangul that join the one before.
+BLOCKS = {*range(0x590, 0x900), *range(0xfb1d, 0xfe00), *range(0xfe70, 0xff00),
+          *range(0x1160, 0x1200), *range(0xd7b0, 0xd800)}
+
 COUNT = 4326  # as docs/reliability.md says
 
 # One of each kind, without controls, which notes and tags must not hold.
@@ -47,6 +54,20 @@ def is_hidden(character):
     code, category = ord(character), unicodedata.category(character)
     return (category in ("Cc", "Cs", "Zl", "Zp") or (category == "Cf" and code not in VISIBLE) or
             code in IGNORABLE or code in NONCHARACTERS or code in LATER)
+
+
+def is_refused(character):
+    return (unicodedata.category(character)[0] == "M" or ord(character) in BLOCKS or
+            unicodedata.east_asian_width(character) in "WF" or
+            unicodedata.bidirectional(character) in ("R", "AL", "AN"))
+
+
+def read_ranges(path, name):
+    with open(os.path.join(ROOT, path), encoding="utf8") as file:
+        table = file.read().partition("} %s[] = {" % name)[2].partition("};")[0]
+    ranges = [(int(first, 16), int(last, 16)) for first, last in
+              re.findall(r"\{(0x[0-9a-f]+), (0x[0-9a-f]+)\}", table)]
+    return ranges, table.count("{")
 
 
 def shown(text):
@@ -66,18 +87,27 @@ def shown(text):
 
 class Table(unittest.TestCase):
     def test_it_is_that_of_unicode(self):
-        with open(os.path.join(ROOT, "src/base/escape.c"), encoding="utf8") as file:
-            table = file.read().partition("} hidden[] = {")[2].partition("};")[0]
-        ranges = [(int(first, 16), int(last, 16)) for first, last in
-                  re.findall(r"\{(0x[0-9a-f]+), (0x[0-9a-f]+)\}", table)]
+        ranges, count = read_ranges("src/base/escape.c", "hidden")
         self.assertEqual(ranges, sorted(ranges))
-        self.assertEqual(len(ranges), table.count("{"))
+        self.assertEqual(len(ranges), count)
         found = {code for first, last in ranges for code in range(first, last + 1)} | NONCHARACTERS
         wanted = {code for code in range(0x110000)
                   if not 0xd800 <= code < 0xe000 and is_hidden(chr(code))}
         self.assertEqual(sorted(map(hex, found - wanted)), [])
         self.assertEqual(sorted(map(hex, wanted - found)), [])
         self.assertEqual(len(found), COUNT)
+
+    def test_a_cell_holds_one_column(self):
+        ranges, count = read_ranges("ui/draw/character.c", "refused")
+        self.assertEqual(ranges, sorted(ranges))
+        self.assertEqual(len(ranges), count)
+        found = {code for first, last in ranges for code in range(first, last + 1)}
+        self.assertLessEqual(NEWLY_REFUSED, found)
+        wrong = [hex(code) for code in range(0x10000)
+                 if unicodedata.category(chr(code)) not in ("Cn", "Cs") and
+                 not is_hidden(chr(code)) and code not in NEWLY_REFUSED and
+                 (code in found) != is_refused(chr(code))]
+        self.assertEqual(wrong, [])
 
     def test_nothing_else_writes_for_people(self):
         """All text goes through print() or print_to(), which escape their arguments."""

@@ -1,6 +1,7 @@
 libui_a_SOURCES += \
 	%D%/ansi.c %D%/ansi.h \
 	%D%/canvas.c %D%/canvas.h \
+	%D%/character.c %D%/character.h \
 	%D%/columns.c %D%/columns.h \
 	%D%/editor.c %D%/editor.h \
 	%D%/key.c %D%/key.h \

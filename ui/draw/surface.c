@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/escape.h"
+#include "ui/draw/character.h"
 
 static const char32_t glyphs[GLYPH_COUNT][2] = {
     /* ASCII, UTF-8 */
@@ -75,30 +76,12 @@ struct cell *surface_at(const struct surface *surface, int y, int x)
     return &surface->cells[(size_t)y * (size_t)surface->columns + (size_t)x];
 }
 
-/* Controls, and what would take no column, two columns, or change the direction of text. */
-static bool is_plain(char32_t c)
-{
-    static const struct {
-        char32_t first, last;
-    } refused[] = {
-        {0x0, 0x1f},      {0x7f, 0x9f},       {0xad, 0xad},     {0x300, 0x36f},   {0x483, 0x489},
-        {0x591, 0x8ff},   {0x1100, 0x11ff},   {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f},
-        {0x2028, 0x202e}, {0x2060, 0x206f},   {0x20d0, 0x20ff}, {0x231a, 0x231b}, {0x2e80, 0xa4cf},
-        {0xa960, 0xa97f}, {0xac00, 0xdfff},   {0xf900, 0xfaff}, {0xfb1d, 0xfdff}, {0xfe00, 0xfe6f},
-        {0xfe70, 0xff60}, {0xffe0, 0x10ffff},
-    };
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        if (c >= refused[i].first && c <= refused[i].last)
-            return false;
-    return c <= 0x10ffff;
-}
-
 void surface_put(struct surface *surface, int y, int x, char32_t character, enum style style)
 {
     struct cell *cell = surface_at(surface, y, x);
     if (!cell)
         return;
-    if (!is_plain(character) || (!surface->utf8 && character > 0x7e))
+    if (!character_is_plain(character) || (!surface->utf8 && character > 0x7e))
         character = '?';
     cell->character = character;
     cell->style = (uint8_t)style;

@@ -185,6 +185,11 @@ START_TEST(text_from_outside_is_harmless)
     surface_right(&surface, 0, 0, 60, STYLE_NORMAL, "\xe2\x80\xae");
     ck_assert_int_eq(surface_at(&surface, 0, 54)->character, '\\');
     surface_free(&surface);
+    /* Combining marks of other scripts, wide symbols; Greek and Thai letters have one column. */
+    open_surface(&surface, 1, 20, true);
+    surface_text(&surface, 0, 0, 20, STYLE_NORMAL, "कि กั ✅❌⭐⚡ λ—א");
+    check_dump(&surface, "क? ก? ???? λ—?\n");
+    surface_free(&surface);
     /* An escape is drawn whole or not at all. */
     open_surface(&surface, 3, 7, true);
     surface_text(&surface, 0, 0, 7, STYLE_NORMAL, "a\xe2\x80\xae");
