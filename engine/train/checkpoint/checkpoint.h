@@ -7,6 +7,8 @@
 #include "engine/train/checkpoint/folder.h"
 #include "engine/weights/weights.h"
 
+#define CHECKPOINT_TIMES 512
+
 /*
  * All that a run needs to resume where it was: weights with running statistics, the optimizer's
  * state, and its place. Everything random is a pure function of seed, epoch and row, so there is no
@@ -39,7 +41,10 @@ struct checkpoint_place {
     /* Of whole epochs. */
     double train_s, eval_s;
     double before_train_s, before_eval_s; /* of these, before what counts as speed */
-    double val_loss, val_acc;             /* newest; NAN: none yet, or no validation rows */
+    /* Of those that count, as metrics_times gives them; none: an older version wrote the file. */
+    int time_count;
+    double times[CHECKPOINT_TIMES];
+    double val_loss, val_acc;   /* newest; NAN: none yet, or no validation rows */
     double test_loss, test_acc; /* likewise; with validation rows there is none before the end */
     bool evaluated;             /* they are of these very weights */
     double best_acc;            /* of all evaluations so far, see struct best; NAN: none */

@@ -54,6 +54,16 @@ static bool add_cuts(json_t *note, const struct checkpoint_place *place)
     return ok;
 }
 
+static bool add_times(json_t *note, const struct checkpoint_place *place)
+{
+    json_t *times = json_array();
+    bool ok = times && json_object_set(note, "times", times) == 0;
+    for (int i = 0; ok && i < place->time_count; i++)
+        ok = json_array_append_new(times, json_real(place->times[i])) == 0;
+    json_decref(times);
+    return ok;
+}
+
 /* All digits: a run that resumes must find the same numbers. Releases the note; NULL: memory ran
  * out. */
 static char *note_text(json_t *note, bool ok)
@@ -96,8 +106,8 @@ char *checkpoint_place_text(const struct checkpoint *checkpoint)
         (json_int_t)p->best_epoch, "since_best", (json_int_t)p->since_best, "noise_signal",
         p->noise_signal, "noise_variance", p->noise_variance, "before_train_s", p->before_train_s,
         "before_eval_s", p->before_eval_s, "state_from", (json_int_t)p->state_from);
-    return note_text(object,
-                     object && add_cuts(object, p) && add_origin(object, &checkpoint->origin));
+    return note_text(object, object && add_cuts(object, p) && add_times(object, p) &&
+                                 add_origin(object, &checkpoint->origin));
 }
 
 /* Has it all the numbers that a run needs to resume? Those of an evaluation may be null. */
@@ -156,6 +166,17 @@ static void parse_cuts(const json_t *object, struct checkpoint_place *p)
     }
 }
 
+static void parse_times(const json_t *object, struct checkpoint_place *p)
+{
+    const json_t *list = json_object_get(object, "times"), *item;
+    size_t i;
+    json_array_foreach(list, i, item)
+    {
+        if (p->time_count < CHECKPOINT_TIMES && json_is_number(item))
+            p->times[p->time_count++] = json_number_value(item);
+    }
+}
+
 /* Older checkpoints do not say; they were evaluated between epochs. */
 bool checkpoint_place_evaluated(const json_t *object)
 {
@@ -190,6 +211,7 @@ bool checkpoint_place_parse(const char *path, const char *text, struct checkpoin
         p->best_acc = member_number(object, "best_acc");
         p->evaluated = checkpoint_place_evaluated(object);
         parse_cuts(object, p);
+        parse_times(object, p);
         *has_state = !json_is_false(json_object_get(object, "momentum"));
     }
     json_decref(object);

@@ -109,7 +109,7 @@ void metrics_end_epoch(struct metrics *metrics, double seconds)
     metrics->train_s += seconds;
 }
 
-bool metrics_count_epoch(struct metrics *metrics, struct error *err)
+static bool add_time(struct metrics *metrics, double seconds, struct error *err)
 {
     if (metrics->count == metrics->capacity) {
         int capacity = metrics->capacity ? 2 * metrics->capacity : 16;
@@ -120,10 +120,15 @@ bool metrics_count_epoch(struct metrics *metrics, struct error *err)
         metrics->capacity = capacity;
     }
     int at = metrics->count++;
-    for (; at > 1 && metrics->seconds[at - 1] > metrics->epoch.seconds; at--)
+    for (; at > 1 && metrics->seconds[at - 1] > seconds; at--)
         metrics->seconds[at] = metrics->seconds[at - 1];
-    metrics->seconds[at] = metrics->epoch.seconds;
+    metrics->seconds[at] = seconds;
     return true;
+}
+
+bool metrics_count_epoch(struct metrics *metrics, struct error *err)
+{
+    return add_time(metrics, metrics->epoch.seconds, err);
 }
 
 void metrics_evaluated(struct metrics *metrics, bool validation, double loss, double accuracy,
@@ -161,8 +166,26 @@ void metrics_count_from_here(struct metrics *metrics)
     metrics->count = 0;
 }
 
+/* Which of `known` times is number i of `count`: the first stays the first, and the others, which
+ * are in order, stand evenly for those, so that their median stays about the same. */
+static long nearest_time(long i, long count, long known)
+{
+    if (i == 0 || known == 1)
+        return 0;
+    return 1 + (2 * i - 1) * (known - 1) / (2 * (count - 1));
+}
+
+int metrics_times(const struct metrics *metrics, double *times, int most)
+{
+    const int count = metrics->count < most ? metrics->count : most;
+    for (int i = 0; i < count; i++)
+        times[i] = metrics->seconds[nearest_time(i, count, metrics->count)];
+    return count;
+}
+
 bool metrics_resume(struct metrics *metrics, const struct metrics_sums *all,
-                    const struct metrics_sums *before, struct error *err)
+                    const struct metrics_sums *before, const double *times, int known,
+                    struct error *err)
 {
     const long epochs = all->epochs - before->epochs;
     metrics->epochs = all->epochs;
@@ -172,9 +195,9 @@ bool metrics_resume(struct metrics *metrics, const struct metrics_sums *all,
     metrics->eval_s = all->eval_s;
     metrics->evaluations = all->epochs;
     metrics->before = *before;
-    metrics->epoch.seconds = epochs > 0 ? (all->train_s - before->train_s) / (double)epochs : 0;
+    const double mean = epochs > 0 ? (all->train_s - before->train_s) / (double)epochs : NAN;
     for (long i = 0; i < epochs; i++)
-        if (!metrics_count_epoch(metrics, err))
+        if (!add_time(metrics, known > 0 ? times[nearest_time(i, epochs, known)] : mean, err))
             return false;
     return true;
 }

@@ -92,13 +92,18 @@ double metrics_score(const struct epoch_metrics *epoch);
  */
 void metrics_count_from_here(struct metrics *metrics);
 
+/* The times of the epochs that count, for metrics_resume: the first, then the others in ascending
+ * order; beyond `most`, evenly chosen ones. How many. */
+int metrics_times(const struct metrics *metrics, double *times, int most);
+
 /*
  * Continue after `all`: whole epochs, evaluated, but the steps and rows also of one that is not
- * whole. Of the epochs only the mean time is known; those in `before`, if any, do not count as
- * speed.
+ * whole. Those in `before`, if any, do not count as speed; the others took the `known` times that
+ * metrics_times gave, or, where none is known, their mean.
  */
 bool metrics_resume(struct metrics *metrics, const struct metrics_sums *all,
-                    const struct metrics_sums *before, struct error *err);
+                    const struct metrics_sums *before, const double *times, int known,
+                    struct error *err);
 
 /* Mean times of what counts as speed, of a step and of an evaluation; until there is some, of all;
  * NAN before the first one. */

@@ -80,6 +80,7 @@ static void fill_place(const struct run *run, struct checkpoint_place *place)
         .train_rows = run->work.train_rows,
         .seed = run->spec.seed,
     };
+    place->time_count = metrics_times(metrics, place->times, CHECKPOINT_TIMES);
     place->cuts = run->ranks.pipeline ? run->ranks.pipeline->stages - 1 : 0;
     for (int i = 0; i < place->cuts; i++)
         place->cut[i] = run->ranks.rank[i].stage.end - 1;

@@ -107,7 +107,7 @@ static bool resume_metrics(struct run *run, const struct checkpoint_place *place
                                        .train_s = place->before_train_s,
                                        .eval_s = place->before_eval_s};
     }
-    return metrics_resume(&run->metrics, &all, &before, err);
+    return metrics_resume(&run->metrics, &all, &before, place->times, place->time_count, err);
 }
 
 bool checkpoints_resume(struct run *run, struct error *err)

@@ -69,6 +69,8 @@ static struct checkpoint make(long steps, bool momentum)
         .eval_s = 0.1,
         .before_train_s = 2.3,
         .before_eval_s = 0.03,
+        .time_count = 2,
+        .times = {1.0 / 3, 0.1},
         .state_from = 7,
         .val_loss = NAN,
         .val_acc = NAN,
@@ -131,6 +133,8 @@ START_TEST(every_bit_comes_back)
     ck_assert(a->epochs == b->epochs && a->steps == b->steps && a->rows == b->rows);
     ck_assert(a->lr == b->lr && a->train_s == b->train_s && a->eval_s == b->eval_s);
     ck_assert(a->before_train_s == b->before_train_s && a->before_eval_s == b->before_eval_s);
+    ck_assert_int_eq(a->time_count, b->time_count);
+    ck_assert_mem_eq(a->times, b->times, sizeof a->times);
     ck_assert(a->state_from == b->state_from);
     ck_assert(a->epoch.steps == b->epoch.steps && a->epoch.rows == b->epoch.rows);
     ck_assert(a->epoch.correct == b->epoch.correct && a->epoch.loss_sum == b->epoch.loss_sum);

@@ -41,18 +41,69 @@ START_TEST(the_median_is_without_the_first)
 END_TEST
 
 static void resume(struct metrics *metrics, const struct metrics_sums *all,
-                   const struct metrics_sums *before)
+                   const struct metrics_sums *before, const double *times, int known)
 {
     struct error err = ERROR_INIT;
     metrics_begin(metrics);
-    ck_assert(metrics_resume(metrics, all, before, &err));
+    ck_assert(metrics_resume(metrics, all, before, times, known, &err));
 }
 
-START_TEST(epochs_before_a_resume_count_by_their_mean)
+START_TEST(resumes_change_no_median)
+{
+    static const double epochs[] = {9, 6, 3, 1, 5, 3, 2, 8};
+    enum { COUNT = sizeof epochs / sizeof *epochs };
+    const struct metrics_sums none = {0};
+    struct metrics whole, parts;
+    double times[COUNT];
+    metrics_begin(&whole);
+    metrics_begin(&parts);
+    for (int i = 0; i < COUNT; i++) {
+        const struct metrics_sums all = {.epochs = i + 1};
+        end_epoch(&whole, epochs[i]);
+        end_epoch(&parts, epochs[i]);
+        const int known = metrics_times(&parts, times, COUNT);
+        ck_assert_int_eq(known, i + 1);
+        metrics_free(&parts);
+        resume(&parts, &all, &none, times, known);
+        const struct run_speed speed = metrics_speed(&whole, ROWS);
+        expect(&parts, speed.s_per_epoch, speed.samples_per_s);
+    }
+    metrics_free(&whole);
+    metrics_free(&parts);
+}
+END_TEST
+
+/* Of a thousand epochs eleven times are kept. */
+START_TEST(many_epochs_keep_their_median)
+{
+    enum { EPOCHS = 1001, KEPT = 11 };
+    const struct metrics_sums all = {.epochs = EPOCHS}, none = {0};
+    struct metrics metrics;
+    double times[KEPT];
+    metrics_begin(&metrics);
+    end_epoch(&metrics, 5000);
+    for (int i = 1; i < EPOCHS; i++)
+        end_epoch(&metrics, 1 + i * 7 % 1000);
+    ck_assert_double_eq_tol(metrics_speed(&metrics, ROWS).s_per_epoch, 500.5, 1e-9);
+    ck_assert_int_eq(metrics_times(&metrics, times, KEPT), KEPT);
+    ck_assert_double_eq_tol(times[0], 5000, 1e-12);
+    metrics_free(&metrics);
+    for (int again = 0; again < 3; again++) {
+        resume(&metrics, &all, &none, times, KEPT);
+        ck_assert_int_eq(metrics.count, EPOCHS);
+        ck_assert_double_eq_tol(metrics_speed(&metrics, ROWS).s_per_epoch, 500.5, 51);
+        ck_assert_int_eq(metrics_times(&metrics, times, KEPT), KEPT);
+        metrics_free(&metrics);
+    }
+}
+END_TEST
+
+/* By the checkpoint of an older version. */
+START_TEST(epochs_of_unknown_times_count_by_their_mean)
 {
     const struct metrics_sums all = {4, 40, 4 * ROWS, 12, 1}, none = {0};
     struct metrics metrics;
-    resume(&metrics, &all, &none);
+    resume(&metrics, &all, &none, NULL, 0);
     expect(&metrics, 3, 20);
     end_epoch(&metrics, 1);
     end_epoch(&metrics, 2);
@@ -77,7 +128,7 @@ START_TEST(epochs_on_other_devices_do_not_count)
     const struct metrics_sums all = {4, 45, 4 * ROWS + ROWS / 2, 12, 8},
                               before = {4, 45, 4 * ROWS + ROWS / 2, 14, 8};
     struct metrics metrics;
-    resume(&metrics, &all, &before);
+    resume(&metrics, &all, &before, NULL, 0);
     metrics_begin_epoch(&metrics, 5);
     metrics.epoch.spent_s = 2;
     ck_assert_double_eq_tol(metrics_step_s(&metrics), 14.0 / 45, 1e-12);
@@ -102,12 +153,12 @@ START_TEST(epochs_on_other_devices_do_not_count)
 END_TEST
 
 /* And again on the same ones, within epoch 7: the sixth counts by its time. */
-START_TEST(those_since_then_count_by_their_mean)
+START_TEST(those_since_then_count)
 {
     const struct metrics_sums all = {6, 65, 6 * ROWS + ROWS / 2, 16, 9},
                               before = {5, 50, 5 * ROWS, 14.5, 8.5};
     struct metrics metrics;
-    resume(&metrics, &all, &before);
+    resume(&metrics, &all, &before, NULL, 0);
     expect(&metrics, 1.5, 40);
     metrics_begin_epoch(&metrics, 7);
     metrics.epoch.spent_s = 0.75;
@@ -124,9 +175,11 @@ int main(void)
     Suite *suite = suite_create("metrics");
     TCase *tc = tcase_create("metrics");
     tcase_add_test(tc, the_median_is_without_the_first);
-    tcase_add_test(tc, epochs_before_a_resume_count_by_their_mean);
+    tcase_add_test(tc, resumes_change_no_median);
+    tcase_add_test(tc, many_epochs_keep_their_median);
+    tcase_add_test(tc, epochs_of_unknown_times_count_by_their_mean);
     tcase_add_test(tc, epochs_on_other_devices_do_not_count);
-    tcase_add_test(tc, those_since_then_count_by_their_mean);
+    tcase_add_test(tc, those_since_then_count);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);
 }
