@@ -66,10 +66,23 @@ bool run_spec_make_absolute(struct spec *spec, const struct remote *remote, stru
            make_absolute(&spec->save_best, remote, err);
 }
 
+/* Two options that say the same thing in different ways. */
+static bool check_exclusive(const struct invocation *invocation, struct error *err)
+{
+    static const char *const pairs[][2] = {{"devices", "gpus"}, {"hosts", "hosts-file"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (invocation_value(invocation, pairs[i][0]) && invocation_value(invocation, pairs[i][1]))
+            return error_set(err, ERROR_USAGE, "--%s and --%s exclude each other", pairs[i][0],
+                             pairs[i][1]);
+    return true;
+}
+
 bool run_spec_finish(struct invocation *invocation, struct error *err)
 {
     struct spec *spec = &invocation->settings.spec;
     const char *gpus = invocation_value(invocation, "gpus");
+    if (!check_exclusive(invocation, err))
+        return false;
     if (gpus) {
         long count;
         if (!parse_long(gpus, 1, SPEC_MAX_DEVICES, &count))

@@ -302,15 +302,16 @@ static bool list(struct invocation *invocation, struct error *err)
     return ok;
 }
 
-/* Options that only make sense for a new comparison. */
+/* Options that only make sense for a new comparison, or for the results of one. */
 static bool check_alone(struct invocation *invocation, const char *name, struct error *err)
 {
-    static const char *const allowed[] = {"resume", "show", "list",    "json", "csv",
-                                          "svg",    "link", "predict", NULL};
+    static const char *const allowed[] = {"resume", "show", "list", "json",
+                                          "csv",    "svg",  "link", "predict"};
+    const size_t count = strcmp(name, "list") == 0 ? 4 : sizeof allowed / sizeof *allowed;
     const struct option *options = invocation->command->options;
     for (size_t i = 0; options[i].name; i++) {
         bool known = false;
-        for (size_t j = 0; allowed[j]; j++)
+        for (size_t j = 0; j < count; j++)
             known |= strcmp(options[i].name, allowed[j]) == 0;
         if (!known && invocation->values[i])
             return error_set(err, ERROR_USAGE, "--%s has no meaning with --%s", options[i].name,

@@ -20,17 +20,26 @@
 #include "spec/set.h"
 #include "spec/text.h"
 
-static bool submit(struct client *client, const struct spec *spec, const char *note, long *run,
+/* Releases the parameters where it fails. */
+static bool add_note(const struct invocation *invocation, json_t *params, struct error *err)
+{
+    const char *note = invocation_value(invocation, "note");
+    if (!note || json_object_set_new(params, "note", json_string(note)) == 0)
+        return true;
+    json_decref(params);
+    return error_set(err, ERROR_USAGE, "note: '%s' is not UTF-8", note);
+}
+
+static bool submit(struct client *client, const struct invocation *invocation, long *run,
                    struct error *err)
 {
     json_t *result = NULL;
+    const struct spec *spec = &invocation->settings.spec;
     json_t *params = spec_given_to_json(spec);
     if (!params)
         return spec_json_failed(spec, err);
-    if (note && json_object_set_new(params, "note", json_string(note)) != 0) {
-        json_decref(params);
-        return error_set(err, ERROR_USAGE, "note: '%s' is not UTF-8", note);
-    }
+    if (!add_note(invocation, params, err))
+        return false;
     if (!client_call(client, "submit", params, SUBMIT_SECONDS, &result, err))
         return false;
     *run = (long)json_integer_value(json_object_get(result, "run"));
@@ -110,6 +119,8 @@ static bool resume(struct client *client, struct invocation *invocation, long *r
         json_decref(params);
         return error_memory(err, "settings");
     }
+    if (!add_note(invocation, params, err))
+        return false;
     bool ok = client_call(client, "submit", params, SUBMIT_SECONDS, &result, err);
     *from = (long)json_integer_value(json_object_get(result, "from"));
     if (ok && json_is_null(json_object_get(result, "resumed_at")) &&
@@ -170,8 +181,7 @@ static bool run(struct invocation *invocation, struct error *err)
         return false;
     bool ok = invocation_value(invocation, "resume")
                   ? resume(client, invocation, &number, &from, err)
-                  : submit(client, &invocation->settings.spec, invocation_value(invocation, "note"),
-                           &number, err);
+                  : submit(client, invocation, &number, err);
     if (ok && detach)
         print_number(invocation, number);
     else if (ok)

@@ -48,6 +48,18 @@ class Resume(cli.Case):
                          ["4/5", "5/5"])
         self.assertEqual(self.epochs("1"), [1, 2, 3, 4, 5])
 
+    def test_another_note_takes_the_place_of_its_own(self):
+        self.good("train", *DATA, "--epochs", "1", "--note", "first")
+        self.resume("1", "--epochs", "2")
+        self.assertEqual(self.good_json("show", "1")["note"], "first")
+        self.bad(2, "train", "--resume", "1", "--epochs", "3", "--note", "two\nlines")
+        self.assertEqual(self.epochs("1"), [1, 2])
+        for epochs, note in ("3", "second"), ("4", ""):
+            self.resume("1", "--epochs", epochs, "--note", note)
+            for place in "an engine", "the store":
+                self.assertEqual(self.good_json("show", "1")["note"], note or None, place)
+                self.good("engine", "stop")
+
     def test_as_json_a_resumed_run_is_complete(self):
         self.good("train", *DATA, "--epochs", "2")
         events = [json.loads(line) for line in

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "engine/server/devices/free_gpus.h"
 #include "engine/server/devices/gpu_survey.h"
+#include "engine/server/queue/events.h"
 #include "engine/server/queue/queue.h"
 #include "engine/server/queue/resume.h"
 #include "engine/server/record/labels.h"
@@ -145,11 +146,23 @@ bool task_check(struct task *task, const json_t *params, json_t **result, struct
     return true;
 }
 
+/* Where there is another one now. */
+static void take_note(struct queue *queue, long number, const char *note)
+{
+    pthread_mutex_lock(&queue->lock);
+    struct record *record = note ? queue_find(queue, number) : NULL;
+    if (record) {
+        record_set_note(record, note);
+        queue_keep(queue, record);
+    }
+    pthread_mutex_unlock(&queue->lock);
+}
+
 bool task_submit(struct task *task, const json_t *params, json_t **result, struct error *err)
 {
     struct spec spec;
     long number = 0;
-    const char *note = "";
+    const char *note = NULL;
     /* The note is the record's, all else the spec's. */
     json_t *settings = json_object();
     if (!settings || json_object_update(settings, (json_t *)(uintptr_t)params) != 0) {
@@ -160,13 +173,16 @@ bool task_submit(struct task *task, const json_t *params, json_t **result, struc
     json_object_del(settings, "resume");
     json_object_del(settings, "job");
     spec_init(&spec);
-    bool ok = json_get_long(params, "resume", 1, LONG_MAX, &number, err);
+    bool ok = json_get_long(params, "resume", 1, LONG_MAX, &number, err) &&
+              json_get_string(params, "note", &note, err) &&
+              record_check_note(note ? note : "", "note", err);
     if (ok && number > 0) {
         ok = resume(task, number, json_object_get(params, "job"), settings, result, err);
+        if (ok)
+            take_note(task->queue, number, note);
     } else {
-        ok = ok && json_get_string(params, "note", &note, err) &&
-             record_check_note(note, "note", err) && spec_from_json(&spec, settings, err) &&
-             resolve(task, &spec, err) && queue_add(task->queue, &spec, note, &number, err);
+        ok = ok && spec_from_json(&spec, settings, err) && resolve(task, &spec, err) &&
+             queue_add(task->queue, &spec, note ? note : "", &number, err);
         if (ok)
             *result = json_pack("{s:I}", "run", (json_int_t)number);
     }
