@@ -144,6 +144,9 @@ static struct sortable make_sortable(json_t *run, const struct sort_key *key, in
         made.number = (double)json_array_size(json_object_get(run, "devices"));
     else if (key->text)
         made.text = json_string_value(json_object_get(run, key->member));
+    else if (strcmp(key->member, "best_test_acc") == 0 &&
+             json_is_number(json_object_get(run, "best_val_acc")))
+        made.number = member_number(run, "best_val_acc");
     else
         made.number = member_number(run, key->member);
     return made;

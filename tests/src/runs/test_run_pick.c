@@ -28,6 +28,11 @@ static json_t *make_run(int number, const char *model, const char *const *device
                      submitted, "tags", number == 1 ? "Thesis" : "other", "note");
 }
 
+static void put_best(size_t index, const char *key, double accuracy)
+{
+    json_object_set_new(json_array_get(runs, index), key, json_real(accuracy));
+}
+
 static void setup(void)
 {
     static const char *const one[] = {"cpu:0", NULL}, *const two[] = {"cpu:0", "cpu:1", NULL};
@@ -39,6 +44,11 @@ static void setup(void)
     json_array_append_new(runs, make_run(2, "lenet", two, NAN, 2000));
     json_array_append_new(runs, make_run(3, "Linear", one, 0.75, 3000));
     json_array_append_new(runs, make_run(4, "lenet", one, 0.5, 4000));
+    /* The first has validation rows. */
+    put_best(0, "best_test_acc", 0.5);
+    put_best(0, "best_val_acc", 0.8);
+    put_best(2, "best_test_acc", 0.75);
+    put_best(3, "best_test_acc", 0.6);
 }
 
 static void teardown(void)
@@ -65,7 +75,7 @@ static const struct {
     {NULL, 0, "1234"},      {NULL, 2, "34"},      {"acc", 0, "1432"},    {"-acc", 0, "3142"},
     {"-acc", 1, "3"},       {"-run", 0, "4321"},  {"model", 0, "2413"},  {"-model", 0, "1324"},
     {"date", 3, "123"},     {"-devices", 1, "2"}, {"status", 0, "1324"}, {"note", 0, "1234"},
-    {"seconds", 0, "1234"}, {"run", 9, "1234"},
+    {"seconds", 0, "1234"}, {"run", 9, "1234"},   {"best", 0, "4312"},   {"-best", 0, "1342"},
 };
 
 START_TEST(runs_are_sorted)
