@@ -225,10 +225,12 @@ static bool list_runs(struct invocation *invocation, struct error *err)
     struct text words = TEXT_INIT, devices = TEXT_INIT;
     const char *sort = invocation_value(invocation, "sort");
     json_t *list = NULL;
-    bool any = false;
+    bool any = false, compares = false;
     bool ok = (!sort || run_pick_key_named(sort, &filter, err)) &&
               take_filter(invocation, &words, &devices, &filter, err) &&
               read_list(&filter, &list, &any, err);
+    if (ok)
+        compares = strpbrk(filter.words, "=<>");
     text_free(&words);
     text_free(&devices);
     if (!ok)
@@ -238,8 +240,11 @@ static bool list_runs(struct invocation *invocation, struct error *err)
     else
         ok = print_runs(list, invocation_has(invocation, "energy"), err);
     if (ok && json_array_size(list) == 0)
-        print_to(stderr, any ? "dpartui: no run matches\n"
-                             : "dpartui: there are no runs yet: 'dpartui train' makes one\n");
+        print_to(stderr, "dpartui: %s\n",
+                 !any       ? "there are no runs yet: 'dpartui train' makes one"
+                 : compares ? "no run matches: comparisons are for the workbench's filter; here "
+                              "words are searched, and --model, --status, --tag... choose"
+                            : "no run matches");
     json_decref(list);
     return ok;
 }

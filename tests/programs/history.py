@@ -162,7 +162,10 @@ class Runs(Case):
         today = time.strftime("%Y-%m-%d")
         self.assertEqual(self.numbers("--until", "2001-01-01"), [])
         self.assertIn(today[:8], self.good("runs"))
-        self.assertIn("no run matches", self.run_program("runs", "elephant").stderr)
+        self.assertEqual(self.run_program("runs", "elephant").stderr, "dpartui: no run matches\n")
+        for comparison in "bacth=64", "run=3", "run<=7":
+            self.assertRegex(self.run_program("runs", comparison).stderr,
+                             "^dpartui: no run matches: .* the workbench's filter; .*--model")
         for arguments, says in ((["--sort", "spede"], "speed"), (["--since", "never"], "never"),
                                 (["--limit", "0"], "--limit"), (["--until", "2026-02-30"], "02-30")):
             self.assertIn(says, self.bad(2, "runs", *arguments))
