@@ -42,8 +42,14 @@ static bool is_id(const char *id)
     return id[0] != '0' && id[0] != '+' && parse_long(id, 1, INT_MAX, &number);
 }
 
+/* Those of the workbench, "w8" after their first run, are nothing but notes of runs. */
 static bool no_such(const char *id, struct error *err)
 {
+    if (id[0] == 'w' && is_id(id + 1))
+        return error_set(err, ERROR_USAGE,
+                         "comparison %s is one of the workbench, whose compare view shows it; "
+                         "'dpartui runs %s:' lists its runs",
+                         id, id);
     return error_set(err, ERROR_USAGE,
                      "there is no comparison '%.40s': 'dpartui compare --list' lists them", id);
 }

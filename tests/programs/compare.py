@@ -558,6 +558,8 @@ class Compare(unittest.TestCase):
                               (["--list", "--predict", "2"],
                                "--predict has no meaning with --list"),
                               (["--show", "99"], "no comparison '99'"),
+                              (["--show", "w8"], "one of the workbench, whose compare view shows it; "
+                                                 "'dpartui runs w8:' lists its runs"),
                               (["--resume", "../1"], "no comparison"),
                               (["--lr-range", "1:1e-4"], "the lower one first"),
                               (["--lr-range", "0:1"], "--lr-range '0:1'"),
