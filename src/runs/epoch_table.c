@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runs/epoch_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,16 +9,17 @@
 #include "base/json.h"
 #include "base/print.h"
 
-enum { COLUMNS = 7 };
+/* A column of width 0 is left out. */
+enum { LR = 1, COLUMNS = 8 };
 
-static const struct figure titles[COLUMNS] = {{"EPOCH"},     {"TRAIN LOSS"}, {"TRAIN ACC"},
-                                              {"TEST LOSS"}, {"TEST ACC"},   {"SECONDS"},
-                                              {"SAMPLES/S"}};
+static const struct figure titles[COLUMNS] = {{"EPOCH"},     {"LR"},        {"TRAIN LOSS"},
+                                              {"TRAIN ACC"}, {"TEST LOSS"}, {"TEST ACC"},
+                                              {"SECONDS"},   {"SAMPLES/S"}};
 
 /* Of a run with validation rows, whose epochs are not tested. */
 static const struct figure validation_titles[COLUMNS] = {
-    {"EPOCH"},   {"TRAIN LOSS"}, {"TRAIN ACC"}, {"VAL LOSS"},
-    {"VAL ACC"}, {"SECONDS"},    {"SAMPLES/S"}};
+    {"EPOCH"},    {"LR"},      {"TRAIN LOSS"}, {"TRAIN ACC"},
+    {"VAL LOSS"}, {"VAL ACC"}, {"SECONDS"},    {"SAMPLES/S"}};
 
 static const struct figure *titles_of(const struct run_view *view)
 {
@@ -31,10 +33,11 @@ static void make_cells(struct figure cells[COLUMNS], const json_t *epoch)
     const char *const *losses =
         json_is_number(json_object_get(epoch, "val_acc")) ? validated : tested;
     figure_whole(&cells[0], member_number(epoch, "epoch"));
+    figure_digits(&cells[LR], member_number(epoch, "lr"), 4);
     for (int i = 0; i < 4; i++)
-        figure_fixed(&cells[i + 1], member_number(epoch, losses[i]), i % 2 ? 3 : 4);
-    figure_seconds(&cells[5], member_number(epoch, "seconds"));
-    figure_count(&cells[6], member_number(epoch, "samples_per_s"));
+        figure_fixed(&cells[i + 2], member_number(epoch, losses[i]), i % 2 ? 3 : 4);
+    figure_seconds(&cells[6], member_number(epoch, "seconds"));
+    figure_count(&cells[7], member_number(epoch, "samples_per_s"));
 }
 
 static void widen(int widths[COLUMNS], const struct figure cells[COLUMNS])
@@ -48,7 +51,8 @@ static void widen(int widths[COLUMNS], const struct figure cells[COLUMNS])
 static void print_line(const int widths[COLUMNS], const struct figure cells[COLUMNS])
 {
     for (int i = 0; i < COLUMNS; i++)
-        print("%s%*s", i > 0 ? "  " : "", widths[i], cells[i].text);
+        if (widths[i] > 0)
+            print("%s%*s", i > 0 ? "  " : "", widths[i], cells[i].text);
     putchar('\n');
 }
 
@@ -56,14 +60,21 @@ static bool measure(const struct run_view *view, int widths[COLUMNS], bool *any,
 {
     struct figure cells[COLUMNS];
     struct run_rows rows;
+    double first = NAN;
+    bool varies = false;
     *any = false;
     widen(widths, titles_of(view));
     run_rows_open(&rows, view, STORE_EPOCHS);
     while (run_rows_next(&rows)) {
         make_cells(cells, rows.row);
         widen(widths, cells);
+        const double lr = member_number(rows.row, "lr");
+        first = *any ? first : lr;
+        varies |= lr < first || lr > first;
         *any = true;
     }
+    if (!varies)
+        widths[LR] = 0; /* the settings say it */
     return run_rows_close(&rows, err);
 }
 

@@ -170,6 +170,17 @@ class Runs(Case):
                                 (["--limit", "0"], "--limit"), (["--until", "2026-02-30"], "02-30")):
             self.assertIn(says, self.bad(2, "runs", *arguments))
 
+    def test_a_learning_rate_that_changes_has_a_column(self):
+        data = ["train", "--model", "linear", "--data", "random:200x10", "--epochs", "3",
+                "--batch", "20", "--lr", "0.1"]
+        self.good(*data)
+        self.assertRegex(self.good("show", "1"), r"\nEPOCH  TRAIN LOSS  TRAIN ACC  TEST LOSS ")
+        self.good(*data, "--lr-schedule", "step:1:0.5")
+        table = self.good("show", "2").rpartition("EPOCH")[2].splitlines()
+        self.assertRegex(table[0], "^ +LR  TRAIN LOSS  TRAIN ACC  TEST LOSS ")
+        self.assertEqual([line.split()[:2] for line in table[1:]],
+                         [["1", "0.1"], ["2", "0.05"], ["3", "0.025"]])
+
     def settle(self):
         """What was changed last is in the store a moment later."""
         self.wait_for("the tags in the store",
