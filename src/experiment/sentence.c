@@ -181,11 +181,12 @@ const char *sentence_of_strategies(const struct outcome *one, const struct outco
     buffer[0] = '\0';
     if (!(slow->samples_per_s.median > 0) || !(fast->samples_per_s.median > 0))
         return buffer;
-    /* On as many devices the base may be one of them. */
-    if (isfinite(fast->speed_up) && isfinite(slow->speed_up) && base->devices < fast->devices) {
-        snprintf(times[0], sizeof times[0], ", %.2f times %d device%s", fast->speed_up,
-                 base->devices, plural(base->devices));
-        snprintf(times[1], sizeof times[1], " (%.2f)", slow->speed_up);
+    /* On as many devices the base may be one of them. Each may have a base of its own, too. */
+    const double alone = base->samples_per_s.median;
+    if (alone > 0 && base->devices < fast->devices) {
+        snprintf(times[0], sizeof times[0], ", %.2f times %d device%s",
+                 fast->samples_per_s.median / alone, base->devices, plural(base->devices));
+        snprintf(times[1], sizeof times[1], " (%.2f)", slow->samples_per_s.median / alone);
     }
     bool room =
         append(buffer, size, &used,

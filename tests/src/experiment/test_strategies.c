@@ -152,6 +152,7 @@ START_TEST(the_sentence_says_who_wins_and_why)
     train(160, 0.1, 125, 0.375);
     ck_assert_int_eq(table.base, 0);
     ck_assert_double_eq(table.rows[2].outcome.memory, 3145728);
+    table.rows[1].outcome.speed_up = 1; /* against another base, as it may be in the workbench */
     ck_assert_str_eq(
         sentence_of_study(&table, text, sizeof text),
         "On 2 devices data is 1.28 times as fast as pipeline: 160 samples/s, 1.60 times 1 device, "

@@ -77,7 +77,7 @@ static int count_rank(const struct run_chart *made, enum series_rank rank,
 
 START_TEST(smoothed_curves)
 {
-    const struct chart_series *raw, *main;
+    const struct chart_series *raw = NULL, *main = NULL;
     struct run_chart made;
     struct error err = ERROR_INIT;
     replay_keys(&replay, "3bo");
@@ -105,7 +105,7 @@ END_TEST
 /* The window and the cursor stay at their epochs. */
 START_TEST(over_steps_and_seconds)
 {
-    const struct chart_series *main;
+    const struct chart_series *main = NULL;
     struct run_chart made;
     struct error err = ERROR_INIT;
     replay_keys(&replay, "3<Left>v");
