@@ -305,13 +305,14 @@ static bool list(struct invocation *invocation, struct error *err)
 /* Options that only make sense for a new comparison, or for the results of one. */
 static bool check_alone(struct invocation *invocation, const char *name, struct error *err)
 {
-    static const char *const allowed[] = {"resume", "show", "list", "json",
-                                          "csv",    "svg",  "link", "predict"};
-    const size_t count = strcmp(name, "list") == 0 ? 4 : sizeof allowed / sizeof *allowed;
+    static const char *const of_list[] = {"list", "json", NULL};
+    static const char *const of_results[] = {"resume", "show", "json",    "csv",
+                                             "svg",    "link", "predict", NULL};
+    const char *const *allowed = strcmp(name, "list") == 0 ? of_list : of_results;
     const struct option *options = invocation->command->options;
     for (size_t i = 0; options[i].name; i++) {
         bool known = false;
-        for (size_t j = 0; j < count; j++)
+        for (size_t j = 0; allowed[j]; j++)
             known |= strcmp(options[i].name, allowed[j]) == 0;
         if (!known && invocation->values[i])
             return error_set(err, ERROR_USAGE, "--%s has no meaning with --%s", options[i].name,

@@ -79,10 +79,12 @@ static json_t *request(struct invocation *invocation, struct error *err)
     struct spec *spec = &invocation->settings.spec;
     if (!run_spec_make_absolute(spec, &invocation->remote, err))
         return NULL;
+    const char *from = invocation_value(invocation, "from");
     json_t *params = json_pack("{s:s, s:s?, s:s?}", "dataset", invocation->arguments[0], "data_dir",
-                               spec->data_dir, "from", invocation_value(invocation, "from"));
+                               spec->data_dir, "from", from);
     if (!params)
-        error_set(err, ERROR_USAGE, "a name or path among the arguments is not UTF-8");
+        error_set(err, ERROR_USAGE, "--data-dir or --from is not UTF-8: '%s', '%s'",
+                  spec->data_dir ? spec->data_dir : "", from ? from : "");
     return params;
 }
 

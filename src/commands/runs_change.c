@@ -11,6 +11,7 @@
 #include "cli/run_number.h"
 #include "client/session.h"
 #include "commands/runs_repair.h"
+#include "events/status.h"
 #include "store/place.h"
 #include "store/read.h"
 
@@ -61,21 +62,16 @@ static void wait_until_gone(long run)
 /* Is there such a run, and has it ended? */
 static bool check_deletable(struct client *client, long run, struct error *err)
 {
-    static const char *const live[] = {"queued", "running", "paused"};
     json_t *object = NULL;
-    char status[16];
     if (!client_call(client, "show", json_pack("{s:I}", "run", (json_int_t)run), SESSION_SECONDS,
                      &object, err))
         return false;
-    snprintf(status, sizeof status, "%s", member_text(object, "status"));
+    const enum run_status status = run_status_find(member_text(object, "status"));
     json_decref(object);
-    for (size_t i = 0; i < sizeof live / sizeof *live; i++)
-        if (strcmp(status, live[i]) == 0)
-            return error_set(err, ERROR_FAILED,
-                             "run %ld is %s: only a run that has ended can be deleted; stop it "
-                             "first",
-                             run, status);
-    return true;
+    return !run_status_is_live(status) ||
+           error_set(err, ERROR_FAILED,
+                     "run %ld is %s: only a run that has ended can be deleted; stop it first", run,
+                     run_status_name(status));
 }
 
 /* All or none. */

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "client/open.h"
 #include "events/device_names.h"
+#include "events/status.h"
 #include "runs/source.h"
 #include "study/file.h"
 #include "system/affinity.h"
@@ -60,7 +61,6 @@ static void print_run(const json_t *run)
 
 static void print_runs(bool live)
 {
-    static const char *const alive[] = {"queued", "running", "paused"};
     struct run_source source;
     struct error ignored = ERROR_INIT;
     json_t *list = NULL;
@@ -71,9 +71,8 @@ static void print_runs(bool live)
     run_source_close(&source);
     for (size_t i = json_array_size(list); i-- > 0;) {
         const json_t *run = json_array_get(list, i);
-        bool wanted = !live;
-        for (size_t s = 0; s < sizeof alive / sizeof *alive; s++)
-            wanted = wanted || strcmp(member_text(run, "status"), alive[s]) == 0;
+        const bool wanted =
+            !live || run_status_is_live(run_status_find(member_text(run, "status")));
         if (wanted && json_is_integer(json_object_get(run, "run")))
             print_run(run);
     }

@@ -21,3 +21,8 @@ enum run_status run_status_find(const char *name)
             return i;
     return RUN_UNKNOWN;
 }
+
+bool run_status_is_live(enum run_status status)
+{
+    return status == RUN_QUEUED || status == RUN_RUNNING || status == RUN_PAUSED;
+}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
+
 /* What becomes of a run. All but the first and the last are statuses of docs/protocol.md. */
 enum run_status {
     RUN_UNKNOWN,
@@ -18,3 +20,5 @@ enum run_status {
 const char *run_status_name(enum run_status status);
 /* By its name, which may be NULL; RUN_UNKNOWN if no engine says this. */
 enum run_status run_status_find(const char *name);
+/* Does it wait or train? */
+bool run_status_is_live(enum run_status status);

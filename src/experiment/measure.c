@@ -174,7 +174,8 @@ bool measure_is_warm_up(const struct measure *measure)
 static double epochs_behind(const struct measure *measure, int index)
 {
     const struct measured_epoch *epoch = &measure->epochs[index];
-    return index > 0 ? fmax(1, epoch->epoch - epoch[-1].epoch) : 1;
+    const double before = index > 0 ? epoch[-1].epoch : epoch->epoch - 1;
+    return fmax(1, epoch->epoch - fmax(before, measure->measured_from - 1));
 }
 
 double measure_seconds(const struct measure *measure)

@@ -57,6 +57,8 @@ bool measure_counts(const struct measure *measure, int index);
 /* There is a single epoch, which counts although it is warm-up. */
 bool measure_is_warm_up(const struct measure *measure);
 
+/* Sums: each epoch stands for those before it that a thinned `show` leaves out. Means and medians
+ * are over the epochs that are there. */
 struct measured_time measure_time(const struct measure *measure);
 /* Seconds of training in all its epochs. */
 double measure_seconds(const struct measure *measure);

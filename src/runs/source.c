@@ -163,7 +163,7 @@ static void mark_lost(const struct run_source *source, json_t *run)
 {
     const enum run_status status =
         run_status_find(json_string_value(json_object_get(run, "status")));
-    if (status == RUN_UNKNOWN || status >= RUN_DONE || has_engine(source))
+    if (!run_status_is_live(status) || has_engine(source))
         return;
     bool waited = status == RUN_QUEUED && !json_is_number(json_object_get(run, "started_at"));
     /* Without memory for it the run looks as it was kept. */

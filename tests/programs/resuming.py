@@ -68,6 +68,7 @@ class Resume(cli.Case):
                          [1, 2, 3])
         self.assertEqual([event["resumed_at"] for event in events if event["event"] == "run"],
                          [None, 20])
+        self.assertNotIn("gap", [event["event"] for event in events])
 
     def test_devices_do_not_wait_for_what_was_before(self):
         self.good("train", *DATA, "--devices", "cpu:0-1", "--epochs", "1", "--max-steps", "8")

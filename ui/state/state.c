@@ -54,7 +54,7 @@ void state_disconnected(struct state *state)
     for (int i = 0; i < state->run_count; i++) {
         struct state_run *run = &state->runs[i];
         run->curve_known = false;
-        if (run->status == RUN_QUEUED || run->status == RUN_RUNNING || run->status == RUN_PAUSED)
+        if (run_status_is_live(run->status))
             run->status = RUN_LOST;
     }
     state->runs_version++;

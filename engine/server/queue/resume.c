@@ -311,9 +311,11 @@ bool queue_restart(struct queue *queue, struct record *record, const struct erro
     bool ok = record_rewind(record, from, count_from(record, &record->spec, from));
     if (ok) {
         /* What was changed while it trained stays; so does what has been asked of it since. */
-        record->spec.epochs = record->epochs = epochs;
+        if (epochs > record->spec.epochs)
+            record->spec.epochs = record->epochs = epochs;
+        else if (epochs < record->epochs)
+            run_control_keep_epochs(&record->control, epochs);
         record->spec.lr = record->lr = lr;
-        run_control_renew(&record->control);
         if (!from)
             warnings_free(&record->warnings);
         record->status = RUN_RUNNING;

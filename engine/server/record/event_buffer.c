@@ -150,6 +150,23 @@ const struct kept_event *event_buffer_find(const struct event_buffer *buffer, ui
     return step->number < mark->number ? step : mark;
 }
 
+static void ring_shift(struct event_ring *ring, uint64_t by)
+{
+    for (size_t i = 0; i < ring->count; i++)
+        ring_at(ring, i)->number += by;
+}
+
+void event_buffer_renumber(struct event_buffer *buffer, uint64_t next)
+{
+    if (buffer->next >= next)
+        return;
+    const uint64_t by = next - buffer->next;
+    ring_shift(&buffer->steps, by);
+    ring_shift(&buffer->marks, by);
+    buffer->next = next;
+    buffer->base = 1 + by;
+}
+
 void event_buffer_drop_steps(struct event_buffer *buffer)
 {
     while (buffer->steps.count)

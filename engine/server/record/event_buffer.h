@@ -30,6 +30,7 @@ struct event_buffer {
     struct kept_event first;
     struct event_ring steps, marks;
     uint64_t next; /* number of the next event */
+    uint64_t base; /* that of the one after event 0 where others had the numbers before it */
     size_t bytes;  /* of all kept texts */
     long stride;   /* by which epochs are thinned; 0: not yet */
 };
@@ -47,6 +48,9 @@ bool event_buffer_add(struct event_buffer *buffer, const char *text, const struc
  */
 const struct kept_event *event_buffer_find(const struct event_buffer *buffer, uint64_t from,
                                            bool steps);
+
+/* Give the events after event 0 the last numbers below `next`, unless theirs are higher already. */
+void event_buffer_renumber(struct event_buffer *buffer, uint64_t next);
 
 /* Drop all kept steps, or of everything but event 0 and the newest mark. */
 void event_buffer_drop_steps(struct event_buffer *buffer);

@@ -275,8 +275,7 @@ bool record_read_events(struct event_buffer *buffer, const json_t *events)
 
 void record_replace_events(struct record *record, struct event_buffer *events)
 {
-    if (events->next < record->events.next)
-        events->next = record->events.next;
+    event_buffer_renumber(events, record->events.next);
     event_buffer_free(&record->events);
     record->events = *events;
 }

@@ -26,7 +26,7 @@ struct checkpoint_place;
 struct record {
     long number;
     enum run_status status;    /* not RUN_PAUSED: record_status_name() knows */
-    struct spec spec;          /* resolved; unchanged from the begin of the run on */
+    struct spec spec;          /* resolved; from its begin on only a restart changes it */
     double lr;                 /* that the schedule takes shares of, as live changes have it */
     unsigned long likeness;    /* of it, as spec/likeness.h has it */
     char note[NOTE_BYTES + 1]; /* the user's own words; "": none */
@@ -71,8 +71,8 @@ void record_free(struct record *record);
 
 /* A buffer of these events, oldest first. False: memory ran out. */
 bool record_read_events(struct event_buffer *buffer, const json_t *events);
-/* Takes over what they own. New ones have higher numbers than those before: who follows the run has
- * had these. */
+/* Takes over what they own. The newest, and new ones, have higher numbers than those before: who
+ * follows the run has had these. */
 void record_replace_events(struct record *record, struct event_buffer *events);
 
 /*

@@ -38,8 +38,10 @@ static bool add_followed(struct server *server, struct connection *connection,
             event_buffer_find(&record->events, follow->next, follow->steps);
         if (!event)
             return !record->ended;
-        if (follow->steps && event->number > follow->next)
-            put_gap(connection, follow->run, event->number - follow->next);
+        const uint64_t base = record->events.base;
+        const uint64_t due = follow->next < base ? base : follow->next;
+        if (follow->steps && event->number > due)
+            put_gap(connection, follow->run, event->number - due);
         connection_put_event(connection, event->text, event->length);
         follow->next = event->number + 1;
     }

@@ -9,10 +9,10 @@ void run_control_init(struct run_control *control)
     atomic_init(&control->paused, false);
 }
 
-void run_control_renew(struct run_control *control)
+void run_control_keep_epochs(struct run_control *control, long epochs)
 {
-    long final = RUN_EPOCHS_FINAL;
-    atomic_compare_exchange_strong(&control->epochs, &final, 0);
+    long none = 0;
+    atomic_compare_exchange_strong(&control->epochs, &none, epochs);
 }
 
 void run_control_stop(struct run_control *control, enum run_stop how)

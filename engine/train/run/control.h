@@ -31,15 +31,14 @@ struct run_control {
 #define RUN_EPOCHS_FINAL (-1)
 
 void run_control_init(struct run_control *control);
-/* Before a run trains again by itself: what has been asked of it stays, and its last epoch may be
- * another one. */
-void run_control_renew(struct run_control *control);
 /* Ask for the end; never less urgently than before. STEP and NOW end a pause. */
 void run_control_stop(struct run_control *control, enum run_stop how);
 /* Cancel RUN_STOP_EPOCH. False: the run is being stopped already. */
 bool run_control_cancel_stop(struct run_control *control);
 /* Ask for another number of epochs, above 0. False: the last one has been trained already. */
 bool run_control_set_epochs(struct run_control *control, long epochs);
+/* The same, unless another number is asked for already. */
+void run_control_keep_epochs(struct run_control *control, long epochs);
 
 /* How urgently its end has been asked for. */
 enum run_stop run_control_stop_asked(const struct run_control *control);

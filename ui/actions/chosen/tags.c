@@ -37,8 +37,8 @@ static json_t *words_besides(const char *text, const char *others)
     return list;
 }
 
-/* As they are written on the screen and in commands: "#good" and "+good" are "good", but where a
- * tag has this very name. */
+/* As they are written on the screen and in commands: "#good" and "+good" are "good", unless a tag
+ * that was shown has this very name. */
 static void drop_signs(char *text, const char *shown)
 {
     for (text += strspn(text, separators); *text != '\0'; text += strspn(text, separators)) {
