@@ -8,6 +8,7 @@ import math
 import os
 import re
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -325,6 +326,27 @@ class Resume(cli.Case):
         self.good("stop", "1")
         self.wait_status(1, "stopped")
 
+    def test_a_follower_hears_the_end_of_a_resume_that_is_taken_back(self):
+        self.good("train", *DATA, "--epochs", "4")
+        self.good("train", *DATA, "--epochs", "1000000", "--detach")
+        resumed = {"jsonrpc": "2.0", "id": 1, "method": "submit", "params": {"resume": 1, "epochs": 9}}
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(cli.PATIENCE)
+            line.connect(self.path("dpartui/engine.sock"))
+            line.sendall(json.dumps(resumed).encode() + b"\n")
+            with line.makefile(encoding="utf8") as answers:
+                start = json.loads(answers.readline())["result"]["from"]
+                # In one write: it is shown, and so loaded, before any event has been sent.
+                line.sendall(b"".join(
+                    json.dumps({"jsonrpc": "2.0", "id": 2, "method": method,
+                                "params": params}).encode() + b"\n"
+                    for method, params in (("follow", {"run": 1, "from": start}),
+                                           ("stop", {"run": 1}), ("show", {"run": 1}))))
+                end = next(told for told in map(json.loads, answers)
+                           if told.get("params", {}).get("event") == "end")
+        self.assertEqual(end["params"]["run"], 1)
+        self.good("stop", "--now", "2")
+
     def test_a_run_that_waited_begins(self):
         self.good("train", *DATA, "--epochs", "1000000", "--detach")
         self.good("train", *DATA, "--epochs", "2", "--note", "waits", "--detach")
@@ -392,6 +414,8 @@ class Resume(cli.Case):
         self.kill_engine()
         check("in the store")
         wait_behind_another("twice")
+        self.wait_for("the last tag in the store",
+                      lambda: (3, "twice") in self.query("SELECT run, tag FROM tags"))
         self.kill_engine()
         check("its engine was killed")
         self.resume("1", "--epochs", "3")

@@ -85,8 +85,13 @@ START_TEST(runs_wait_their_turn)
     long second = submit(client, "epochs=1"), third = submit(client, "epochs=1");
     ck_assert(first < second && second < third);
     tell(client, "watch", json_pack("{s:f}", "interval", 0.05));
-    json_t *state = next_note(client, "state");
-    json_t *queue = json_object_get(state, "queue");
+    json_t *state = NULL, *queue = NULL;
+    /* Until the first one has been taken from there. */
+    for (int i = 0; i < 1000 && json_array_size(queue) != 2; i++) {
+        json_decref(state);
+        state = next_note(client, "state");
+        queue = json_object_get(state, "queue");
+    }
     ck_assert_uint_eq(json_array_size(queue), 2);
     ck_assert_int_eq(json_integer_value(json_array_get(queue, 0)), second);
     json_decref(state);
