@@ -57,11 +57,13 @@ static bool add_cuts(json_t *note, const struct checkpoint_place *place)
 static bool add_times(json_t *note, const struct checkpoint_place *place)
 {
     json_t *times = json_array();
-    bool ok = times && json_object_set(note, "times", times) == 0;
+    bool ok = times != NULL;
     for (int i = 0; ok && i < place->time_count; i++)
         ok = json_array_append_new(times, json_real(place->times[i])) == 0;
+    if (ok)
+        return json_object_set_new(note, "times", times) == 0;
     json_decref(times);
-    return ok;
+    return false;
 }
 
 /* All digits: a run that resumes must find the same numbers. Releases the note; NULL: memory ran
