@@ -1,38 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "spec/fields.h"
-#include "spec/json.h"
 #include "spec/set.h"
 #include "tests/suites.h"
-#include "tests/ui/replay.h"
+#include "tests/ui/form/form_fixture.h"
 #include "ui/control/engine.h"
 #include "ui/form/devices.h"
 #include "ui/form/suggestion.h"
-
-static struct replay replay;
-
-static void begin(void)
-{
-    replay_begin(&replay);
-}
-
-static void end(void)
-{
-    replay_end(&replay);
-}
-
-/* The form's value of a field is this. */
-static void check_field(enum form_field field, const char *expected)
-{
-    char *text = form_text(&replay.ui.form, field);
-    ck_assert_str_eq(text, expected);
-    free(text);
-}
 
 START_TEST(the_form_steps)
 {
@@ -107,48 +84,6 @@ START_TEST(typed_values_are_checked)
     /* The cursor moves within the text. */
     replay_keys(&replay, "<Enter><Home>my<Enter>");
     check_field(FORM_MODEL, "myq.conf");
-}
-END_TEST
-
-START_TEST(devices_and_the_suggestion)
-{
-    struct form_suggestion s;
-    const struct form *form = &replay.ui.form;
-    const struct state *state = &replay.ui.state;
-    replay_recording(&replay, "idle", 0);
-    ck_assert_int_eq(form_device_count(form, state), 1);
-    replay_keys(&replay, "<Down> ");
-    check_field(FORM_DEVICES, "cpu:0-1");
-    ck_assert(form_suggest(form, state, NULL, &s));
-    ck_assert_int_eq(s.devices, 2);
-    ck_assert_int_eq(s.batch, 512);
-    ck_assert_double_eq_tol(s.lr, 0.2, 1e-12);
-    check_field(FORM_BATCH, "256"); /* nothing changes unasked */
-    /* CPU devices beyond the machine's cores; from one device to three, not two to three. */
-    replay_keys(&replay, "+");
-    check_field(FORM_DEVICES, "cpu:0-2");
-    ck_assert(form_suggest(form, state, NULL, &s));
-    ck_assert_int_eq(s.batch, 768);
-    replay_keys(&replay, "g");
-    check_field(FORM_BATCH, "768");
-    check_field(FORM_LR, "0.3");
-    ck_assert_ptr_nonnull(strstr(replay.ui.message.text, "try a warmup"));
-    ck_assert(!form_suggest(form, state, NULL, &s));
-    replay_keys(&replay, "-");
-    check_field(FORM_DEVICES, "cpu:0-1");
-    ck_assert(form_suggest(form, state, NULL, &s));
-    ck_assert_int_eq(s.batch, 512);
-    /* A batch of one's own is taken at its word. */
-    replay_keys(&replay, "<Tab><Down><Down><Down>+");
-    check_field(FORM_BATCH, "1536");
-    ck_assert(!form_suggest(form, state, NULL, &s));
-    /* The last device stays, and the engine's own are not taken away. */
-    replay_keys(&replay, "<Tab><Tab><Tab><Home> <Down> ");
-    check_field(FORM_DEVICES, "cpu:1");
-    ck_assert(replay.ui.message.bad);
-    replay_keys(&replay, "-");
-    ck_assert(replay.ui.message.bad);
-    check_field(FORM_DEVICES, "cpu:1");
 }
 END_TEST
 
@@ -246,150 +181,6 @@ START_TEST(free_gpus)
 }
 END_TEST
 
-static bool note_request(void *context, enum request request, json_t *params, struct error *err)
-{
-    int *checks = context;
-    (void)err;
-    *checks += request == REQUEST_CHECK;
-    json_decref(params);
-    return true;
-}
-
-static void answer_check(const char *text)
-{
-    json_t *result = json_loads(text, 0, NULL);
-    ck_assert_ptr_nonnull(result);
-    ui_answer(&replay.ui, REQUEST_CHECK, result, NULL);
-    json_decref(result);
-}
-
-/* The engine is asked once about each state of the form, and its answer shown. */
-START_TEST(the_engine_is_asked_about_the_form)
-{
-    struct error err = ERROR_INIT;
-    int checks = 0;
-    replay_recording(&replay, "idle", 0);
-    replay.ui.requester = (struct requester){note_request, &checks};
-    replay.ui.check = (struct form_check){.asked = false};
-    replay_keys(&replay, "<Tab>");
-    ck_assert_int_eq(checks, 1);
-    replay_keys(&replay, "<Down><Down><Down>+"); /* the batch; the answer is still to come */
-    ck_assert_int_eq(checks, 1);
-    answer_check("{\"model\":\"smallnet\",\"data\":\"glyphs\",\"train_rows\":400}");
-    ck_assert_int_eq(checks, 2);
-    char *screen = replay_screen(&replay, 24, 120, true);
-    ck_assert_ptr_nonnull(strstr(screen, "model     smallnet"));
-    ck_assert_ptr_nonnull(strstr(screen, "data      glyphs"));
-    ck_assert_ptr_null(strstr(screen, "(default)"));
-    ck_assert_ptr_nonnull(strstr(screen, "batch 512: there are 400 training"));
-    free(screen);
-    error_set(&err, ERROR_USAGE, "no model 'smalnet'");
-    ui_answer(&replay.ui, REQUEST_CHECK, NULL, &err);
-    screen = replay_screen(&replay, 24, 120, true);
-    ck_assert_ptr_nonnull(strstr(screen, "! no model 'smalnet'"));
-    free(screen);
-    replay_keys(&replay, "<Up><Down>");
-    ck_assert_int_eq(checks, 2);
-    replay.ui.requester.send = NULL;
-}
-END_TEST
-
-/* The style of the value that a screen of 24x120 shows of the field of this label. */
-static int style_of_value(const char *label)
-{
-    struct surface surface = {.rows = 0};
-    size_t length = strlen(label), at = 0;
-    int style = -1;
-    replay_draw(&replay, 60, 120, &surface);
-    for (int y = 0; y < 60; y++)
-        for (int x = 1; x + 10 < 120; x++) {
-            for (at = 0; at < length; at++)
-                if (surface_at(&surface, y, x + (int)at)->character != (char32_t)label[at])
-                    break;
-            bool alone = surface_at(&surface, y, x - 1)->character == U' ' &&
-                         surface_at(&surface, y, x + (int)length)->character == U' ';
-            if (at == length && alone && style < 0)
-                style = surface_at(&surface, y, x + 10)->style;
-        }
-    surface_free(&surface);
-    return style;
-}
-
-/* A file that was missing may be there a moment later. */
-START_TEST(a_problem_is_asked_about_again)
-{
-    struct error err = ERROR_INIT;
-    int checks = 0;
-    replay_recording(&replay, "idle", 0);
-    replay.ui.requester = (struct requester){note_request, &checks};
-    replay.ui.check = (struct form_check){.asked = false};
-    replay_keys(&replay, "<Tab>");
-    error_set(&err, ERROR_USAGE, "x.conf: cannot open");
-    ui_answer(&replay.ui, REQUEST_CHECK, NULL, &err);
-    ck_assert_int_eq(checks, 1);
-    replay.ui.check.again = INFINITY; /* it has just been asked */
-    replay_line(&replay, "{\"method\":\"state\",\"params\":{}}");
-    ck_assert_int_eq(checks, 1);
-    replay.ui.check.again = 0;
-    replay_line(&replay, "{\"method\":\"state\",\"params\":{}}");
-    replay_line(&replay, "{\"method\":\"state\",\"params\":{}}");
-    ck_assert_int_eq(checks, 2);
-    ck_assert_str_eq(replay.ui.check.problem, "x.conf: cannot open");
-    answer_check("{\"model\":\"x\",\"data\":\"glyphs\",\"train_rows\":400}");
-    ck_assert_str_eq(replay.ui.check.problem, "");
-    replay_line(&replay, "{\"method\":\"state\",\"params\":{}}");
-    ck_assert_int_eq(checks, 2);
-    /* What trains was accepted. */
-    json_t *started = json_pack("{s:i}", "run", 1);
-    ui_answer(&replay.ui, REQUEST_SUBMIT, started, NULL);
-    json_decref(started);
-    ck_assert_int_eq(checks, 3);
-    replay.ui.requester.send = NULL;
-}
-END_TEST
-
-/* Of the newest run of the same network and data that measured it. */
-START_TEST(the_noise_scale_suggests_a_rate)
-{
-    struct error err = ERROR_INIT;
-    struct form_suggestion s;
-    struct form *form = &replay.ui.form;
-    struct state *state = &replay.ui.state;
-    char text[120];
-    replay_recording(&replay, "runs", 0);
-    struct state_run *run = state->runs;
-    while (run->point_count == 0)
-        ck_assert(++run < state->runs + state->run_count);
-    run->batch = 256;
-    run->lr = 0.1;
-    ck_assert(form_set(form, FORM_MODEL, run->model, &err) &&
-              form_set(form, FORM_DATA, run->data, &err) && form_set(form, FORM_LR, "0.1", &err) &&
-              form_set(form, FORM_BATCH, "512", &err));
-    ck_assert(!form_suggest(form, state, NULL, &s));
-    run->points[run->point_count - 1].value[METRIC_NOISE] = 256;
-    ck_assert(form_suggest(form, state, NULL, &s));
-    ck_assert_int_eq(s.batch, 512);
-    form_suggestion_text(&s, text, sizeof text);
-    ck_assert_ptr_nonnull(
-        strstr(text, ": batch 512, lr 0.133 (by noise 256; linear 0.2, root 0.141)"));
-    replay_keys(&replay, "g");
-    check_field(FORM_LR, "0.133");
-    ck_assert(!form_suggest(form, state, NULL, &s));
-    /* A rate of one's own is taken at its word; another network has another noise. */
-    ck_assert(form_set(form, FORM_LR, "0.3", &err));
-    ck_assert(!form_suggest(form, state, NULL, &s));
-    ck_assert(form_set(form, FORM_LR, "0.1", &err));
-    ck_assert(form_suggest(form, state, NULL, &s));
-    ck_assert(form_set(form, FORM_MODEL, "other", &err));
-    ck_assert(!form_suggest(form, state, NULL, &s));
-    /* With other devices, too. */
-    ck_assert(form_set(form, FORM_MODEL, run->model, &err));
-    replay_keys(&replay, "<Home>");
-    ck_assert(form_set(form, FORM_BATCH, "256", &err));
-    ck_assert(!form_suggest(form, state, NULL, &s));
-}
-END_TEST
-
 /* What nobody has chosen is dim; the value itself is there. */
 START_TEST(defaults_are_dim)
 {
@@ -475,78 +266,6 @@ START_TEST(a_pipeline_in_the_form)
 }
 END_TEST
 
-/* What the recipe says is shown dim with its source, goes when it is not its any more, and is not
- * submitted. */
-START_TEST(recipes_fill_the_form)
-{
-    int checks = 0;
-    replay_recording(&replay, "idle", 0);
-    replay.ui.requester = (struct requester){note_request, &checks};
-    replay.ui.check = (struct form_check){.asked = false};
-    replay_keys(&replay, "<Tab>");
-    answer_check("{\"model\":\"lenet\",\"lr\":0.5,\"batch\":64,\"epochs\":10,"
-                 "\"origins\":{\"lr\":\"recipe\",\"batch\":\"recipe\"}}");
-    check_field(FORM_LR, "0.5");
-    check_field(FORM_BATCH, "64");
-    replay_keys(&replay, "<Down><Down><Down>");
-    char *screen = replay_screen(&replay, 24, 120, true);
-    ck_assert_ptr_nonnull(strstr(screen, "batch (lenet's recipe): global batch size"));
-    free(screen);
-    ck_assert_int_eq(style_of_value("lr"), STYLE_LABEL);
-    ck_assert_int_eq(style_of_value("epochs"), STYLE_NORMAL);
-    ck_assert_int_eq(checks, 1);
-    replay_keys(&replay, "+"); /* given now */
-    check_field(FORM_BATCH, "128");
-    ck_assert_int_eq(checks, 2);
-    answer_check("{\"model\":\"smallnet\",\"lr\":0.1,\"batch\":128,\"origins\":{}}");
-    check_field(FORM_LR, "0.1");
-    check_field(FORM_BATCH, "128");
-    json_t *given = spec_given_to_json(&replay.ui.form.spec);
-    ck_assert_int_eq(json_integer_value(json_object_get(given, "batch")), 128);
-    ck_assert_ptr_null(json_object_get(given, "lr"));
-    json_decref(given);
-    /* Nothing typed: as if it had not been given. */
-    replay_keys(&replay, "<Enter>");
-    replay_key(&replay, 'U' & 0x1f);
-    replay_keys(&replay, "<Enter>");
-    check_field(FORM_BATCH, "256");
-    replay.ui.requester.send = NULL;
-}
-END_TEST
-
-/* A batch and rate of another network or optimizer are no base for what is suggested. */
-START_TEST(another_recipe_is_another_base)
-{
-    struct error err = ERROR_INIT;
-    struct form_suggestion s;
-    struct form *form = &replay.ui.form;
-    const struct state *state = &replay.ui.state;
-    int checks = 0;
-    replay_recording(&replay, "idle", 0);
-    replay.ui.requester = (struct requester){note_request, &checks};
-    replay.ui.check = (struct form_check){.asked = false};
-    replay_keys(&replay, "<Down>");
-    answer_check(
-        "{\"lr\":0.005,\"batch\":64,\"origins\":{\"lr\":\"recipe\",\"batch\":\"recipe\"}}");
-    replay_keys(&replay, "  ");
-    answer_check(
-        "{\"lr\":0.005,\"batch\":64,\"origins\":{\"lr\":\"recipe\",\"batch\":\"recipe\"}}");
-    ck_assert_int_eq(form->base_devices, 1);
-    /* The engine says what the recipe is a moment later. */
-    answer_check("{\"lr\":0.05,\"batch\":64,\"origins\":{\"lr\":\"recipe\",\"batch\":\"recipe\"}}");
-    check_field(FORM_LR, "0.05");
-    ck_assert(!form_suggest(form, state, &replay.ui.check, &s));
-    replay_keys(&replay, " ");
-    ck_assert(form_suggest(form, state, &replay.ui.check, &s));
-    ck_assert_double_eq_tol(s.lr, 0.1, 1e-12);
-    ck_assert(form_set(form, FORM_EPOCHS, "3", &err));
-    ck_assert(form_suggest(form, state, &replay.ui.check, &s));
-    ck_assert(form_set(form, FORM_MODEL, "mlp", &err));
-    ck_assert(!form_suggest(form, state, &replay.ui.check, &s));
-    replay.ui.requester.send = NULL;
-}
-END_TEST
-
 /* Options of the workbench itself: what `s` would use is on the screen, also where the form does
  * not reach down to it. */
 START_TEST(what_was_given_is_in_sight)
@@ -609,24 +328,18 @@ int main(void)
 {
     Suite *suite = suite_create("form");
     TCase *tests = tcase_create("form");
-    tcase_add_checked_fixture(tests, begin, end);
+    tcase_add_checked_fixture(tests, form_begin, form_end);
     tcase_add_test(tests, the_form_steps);
     tcase_add_test(tests, typed_values_are_checked);
-    tcase_add_test(tests, devices_and_the_suggestion);
     tcase_add_test(tests, a_device_that_is_not_available);
     tcase_add_test(tests, gpus_that_cannot_be_had);
     tcase_add_test(tests, free_gpus);
-    tcase_add_test(tests, the_engine_is_asked_about_the_form);
-    tcase_add_test(tests, a_problem_is_asked_about_again);
-    tcase_add_test(tests, the_noise_scale_suggests_a_rate);
     tcase_add_test(tests, a_pipeline_in_the_form);
     tcase_add_test(tests, defaults_are_dim);
     tcase_add_test(tests, the_rest_is_unfolded);
-    tcase_add_test(tests, recipes_fill_the_form);
-    tcase_add_test(tests, another_recipe_is_another_base);
     tcase_add_test(tests, problems_are_told_before_the_start);
     tcase_add_test(tests, what_was_given_is_in_sight);
     tcase_add_test(tests, settings_of_a_former_run);
     suite_add_tcase(suite, tests);
-    return run_suites(suite, NULL);
+    return run_suites(suite, suggestion_suite(), form_check_suite(), NULL);
 }
