@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/fields.h"
 #include "spec/set.h"
 #include "tests/suites.h"
 #include "tests/ui/form/form_fixture.h"
