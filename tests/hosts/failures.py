@@ -47,6 +47,7 @@ class Failures(hosts_case.Case):
     def lose(self, what, fail):
         """A run during which fail() happens: the reason that is told."""
         run = self.start_run(*ENDLESS, *OVER)
+        self.wait_for("a checkpoint", lambda: self.good_json("show", run)["checkpoint"])
         begin = time.monotonic()
         fail()
         reason = self.told_in(run, what, begin)
