@@ -16,3 +16,16 @@ static inline bool processor_has_vectors(int floats)
     return false;
 #endif
 }
+
+/* The same for kernels that multiply numbers of 16 bits (v_dot in vector_*.h). */
+static inline bool processor_has_dots(int floats)
+{
+#if defined(__x86_64__)
+    return processor_has_vectors(floats) &&
+           (floats != 16 ||
+            (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni")));
+#else
+    (void)floats;
+    return false;
+#endif
+}

@@ -5,7 +5,8 @@
  * common. Part of vector_avx2.h and vector_avx512.h, one of which a file includes. They define
  * TARGET, LANES, `vector` and MM(name), which is the name of an intrinsic of the set; for bf16
  * v_half, LANES of them, HALF(name), an intrinsic for it, v_words, LANES words of 32 bits, and
- * v_lower_halves(words).
+ * v_lower_halves(words). With V_DOTS there are those of numbers of 16 bits as well, for processors
+ * that have them (processor_has_dots).
  */
 
 static inline TARGET vector v_load(const float *p)
@@ -83,4 +84,43 @@ static inline TARGET void v_store_bf16(uint16_t *p, vector v)
 static inline TARGET void v_stream_bf16(uint16_t *p, vector v)
 {
     HALF(stream)((v_half *)p, v_lower_halves(v_round_words(v)));
+}
+
+static inline TARGET v_words v_all_words(int32_t value)
+{
+    return MM(set1_epi32)(value);
+}
+
+static inline TARGET v_words v_load_words(const void *p)
+{
+    v_words words;
+    memcpy(&words, p, sizeof words);
+    return words;
+}
+
+static inline TARGET void v_store_words(void *p, v_words words)
+{
+    memcpy(p, &words, sizeof words);
+}
+
+static inline TARGET vector v_of_words(v_words words)
+{
+    return MM(cvtepi32_ps)(words);
+}
+
+/* Rounded to nearest: those of `low` in the lower halves, those of `high`, which have 16 bits, in
+ * the upper ones. */
+static inline TARGET v_words v_pairs(vector low, vector high)
+{
+    return (MM(cvtps_epi32)(low) & v_all_words(0xffff)) | MM(slli_epi32)(MM(cvtps_epi32)(high), 16);
+}
+
+static inline TARGET vector v_abs(vector v)
+{
+    return (vector)((v_words)v & v_all_words(0x7fffffff));
+}
+
+static inline TARGET vector v_sqrt(vector v)
+{
+    return MM(sqrt_ps)(v);
 }

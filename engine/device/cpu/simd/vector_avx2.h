@@ -6,6 +6,7 @@
 #include <immintrin.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define TARGET __attribute__((target("avx2,fma")))
 
@@ -71,3 +72,33 @@ static inline TARGET vector v_weave_high(vector a, vector b)
 {
     return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31);
 }
+
+#ifdef V_DOTS
+
+/* To nearest, and no further than 16 bits go. */
+static inline TARGET void v_store_16(int16_t *p, vector v)
+{
+    const __m256i words = _mm256_cvtps_epi32(v);
+    _mm_storeu_si128((__m128i *)p, _mm_packs_epi32(_mm256_castsi256_si128(words),
+                                                   _mm256_extracti128_si256(words, 1)));
+}
+
+/* sum + the products of both halves of each word. */
+static inline TARGET v_words v_dot(v_words sum, v_words a, v_words b)
+{
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+}
+
+/* The larger of halves of words, of b without their signs. */
+static inline TARGET v_words v_largest_16(v_words a, v_words b)
+{
+    return _mm256_max_epu16(a, b & _mm256_set1_epi16(0x7fff));
+}
+
+/* The larger of words, of v's bits without its sign. */
+static inline TARGET v_words v_largest_32(v_words a, vector v)
+{
+    return _mm256_max_epi32(a, (v_words)v & _mm256_set1_epi32(0x7fffffff));
+}
+
+#endif

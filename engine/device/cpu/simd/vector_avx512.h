@@ -6,8 +6,13 @@
 #include <immintrin.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#ifdef V_DOTS
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vnni")))
+#else
 #define TARGET __attribute__((target("avx512f")))
+#endif
 
 #define LANES 16
 typedef __m512 vector;
@@ -74,3 +79,33 @@ static inline TARGET vector v_weave_high(vector a, vector b)
         _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     return _mm512_permutex2var_ps(a, order, b);
 }
+
+#ifdef V_DOTS
+
+/* To nearest, and no further than 16 bits go. */
+static inline TARGET void v_store_16(int16_t *p, vector v)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(v)));
+}
+
+/* sum + the products of both halves of each word. */
+static inline TARGET v_words v_dot(v_words sum, v_words a, v_words b)
+{
+    /* Not by its intrinsic: GCC 12 copies the sums of a loop from register to register. */
+    __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+}
+
+/* The larger of halves of words, of b without their signs. */
+static inline TARGET v_words v_largest_16(v_words a, v_words b)
+{
+    return _mm512_max_epu16(a, b & _mm512_set1_epi16(0x7fff));
+}
+
+/* The larger of words, of v's bits without its sign. */
+static inline TARGET v_words v_largest_32(v_words a, vector v)
+{
+    return _mm512_max_epi32(a, (v_words)v & _mm512_set1_epi32(0x7fffffff));
+}
+
+#endif

@@ -6,10 +6,10 @@
 
 #include "engine/device/cpu/simd/vector_avx2.h"
 
-#define WINOGRAD_TRANSFORMS      winograd_transforms_avx2
-#define WINOGRAD_TRANSFORMS_BF16 winograd_transforms_avx2_bf16
-#define WINOGRAD_KERNELS         winograd_avx2
+#define WINOGRAD_KERNELS winograd_avx2
 #include "engine/device/cpu/winograd/blocked.h"
 #include "engine/device/cpu/winograd/transforms.h"
+
+#include "engine/device/cpu/winograd/table.h"
 
 #endif

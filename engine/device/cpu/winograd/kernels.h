@@ -57,42 +57,50 @@ static inline bool winograd_has(const struct winograd_group *group, int point)
            (group->w.size == 4 || point % WINOGRAD_TILE != WINOGRAD_SKIPPED);
 }
 
-/*
- * The inner loops, one set per instruction set; nothing is parallel here. With L lanes, T = `tiles`
- * and W vectors (1 or 2), for one group:
- *     V: [point][in / L][T][L]    U: [point][in][W * L]    M: [point][T * vectors * L], of which
- * the first are [tile][W * L]. Points of V and U are `stride` floats from each other.
- */
+/* M of one point over `in` channels, or with `add` to what M holds. */
+struct winograd_product {
+    const float *v, *u;
+    int in;
+    bool add;
+    int point;
+    const float *scales; /* of the group */
+    const float *next;   /* what is multiplied after it, and fetched meanwhile */
+    float *m;
+};
 
-/* Those over values, for a type of them. V, U and M are f32. */
-struct winograd_transforms {
+/*
+ * The inner loops, a set for each instruction set and type of values; nothing is parallel here.
+ * With L lanes, T = `tiles` and W vectors (1 or 2), for one group:
+ *     V: [point][in / L][T][L]    U: [point][in][W * L]    M: [point][T * vectors * L], of which
+ * the first are [tile][W * L]. Points of V and U are `stride` floats from each other. For values of
+ * bf16 V and U are integers with scales, in as many bytes as fixed.h says; M is f32.
+ */
+struct winograd_kernels {
+    int lanes, tiles,
+        vectors;         /* the most tiles and vectors of outputs that it multiplies at once */
+    int step;            /* blocks of input channels whose weights are made at a time */
+    int v_block, u_step; /* floats: V of a block and U of a step at a point, */
+    int scales;          /* and the scales of a group */
+    /* The scales of a group, before its V is made; NULL: there are none. */
+    void (*scale)(const struct winograd *job, const struct winograd_group *group, float *scales);
+    /* U of the input channels of `blocks` blocks, at most a step, for the output channels of
+     * `vectors` blocks. */
+    void (*weights)(const struct winograd *job, int in_block, int blocks, int out_block,
+                    int vectors, float *u, size_t stride);
+    void (*multiply)(const struct winograd_product *product, int tiles, int vectors);
     /* Ask for the values of a group long before they are transformed: its tiles of each block of
      * input channels in turn, those with the numbers `from` to `to` of all. */
     void (*fetch)(const struct winograd *job, const struct winograd_group *group, int from, int to);
     /* V of the group for the input channels of a block. */
     void (*input)(const struct winograd *job, const struct winograd_group *group, int in_block,
-                  float *v, size_t stride);
+                  float *v, size_t stride, const float *scales);
     /* The results of the group from M, for the output channels of `vectors` blocks. Adds to the
      * `moments` of these blocks; NULL: there are none. */
     void (*output)(const struct winograd *job, const struct winograd_group *group, int out_block,
-                   int vectors, const float *m, struct conv_moments *moments);
-};
-
-struct winograd_kernels {
-    int lanes, tiles,
-        vectors; /* the most tiles and vectors of outputs that it multiplies at once */
-    /* U of the input channels of a block for the output channels of `vectors` blocks. */
-    void (*weights)(const struct winograd *job, int in_block, int out_block, int vectors, float *u,
-                    size_t stride);
-    /* M of one point over `in` channels, or with `add` to what M holds. What is multiplied after
-     * it, `next`, is fetched meanwhile. */
-    void (*multiply)(const float *v, const float *u, int in, int tiles, int vectors, bool add,
-                     const float *next, float *m);
-    const struct winograd_transforms *transforms[2]; /* of values of f32, of bf16 */
+                   int vectors, const float *m, const float *scales, struct conv_moments *moments);
 };
 
 #if defined(__x86_64__)
-extern const struct winograd_kernels winograd_avx2, winograd_avx512;
-extern const struct winograd_transforms winograd_transforms_avx2, winograd_transforms_avx2_bf16;
-extern const struct winograd_transforms winograd_transforms_avx512, winograd_transforms_avx512_bf16;
+extern const struct winograd_kernels winograd_avx2, winograd_avx2_bf16;
+extern const struct winograd_kernels winograd_avx512, winograd_avx512_bf16;
 #endif

@@ -35,7 +35,7 @@ static size_t cache_size(void)
 static void set_stride(struct winograd_plan *p, int in_blocks)
 {
     const struct winograd_kernels *k = p->kernels;
-    p->u_stride = (size_t)in_blocks * k->lanes * k->vectors * k->lanes + PAD;
+    p->u_stride = (size_t)((in_blocks + k->step - 1) / k->step) * k->u_step + PAD;
 }
 
 static void plan_by_tiles(struct winograd_plan *p)
@@ -78,18 +78,21 @@ static void plan_by_outputs(struct winograd_plan *p)
 static bool is_by_outputs(const struct winograd_plan *p)
 {
     const struct winograd *job = &p->job;
-    const size_t u_bytes = WINOGRAD_POINTS * sizeof(float) * (size_t)job->in * (size_t)job->out;
+    const size_t u_bytes = WINOGRAD_POINTS * sizeof(float) *
+                           winograd_u_before(p, p->in_blocks, job->out / p->kernels->lanes);
     const int count = p->groups.count;
     return winograd_v_size(p) * sizeof(float) > cache_size() / 2 || count < 2 * p->threads ||
            (u_bytes > U_BYTES && count * p->kernels->tiles * p->threads < FEW_TILES);
 }
 
-static const struct winograd_kernels *kernels_of(int block)
+static const struct winograd_kernels *kernels_of(const struct conv_shape *shape)
 {
 #if defined(__x86_64__)
-    return block == 16 ? &winograd_avx512 : &winograd_avx2;
+    if (shape->bf16)
+        return shape->in_block == 16 ? &winograd_avx512_bf16 : &winograd_avx2_bf16;
+    return shape->in_block == 16 ? &winograd_avx512 : &winograd_avx2;
 #else
-    (void)block;
+    (void)shape;
     return NULL;
 #endif
 }
@@ -98,8 +101,7 @@ void winograd_plan_make(struct winograd_plan *p, const struct conv_shape *s, boo
                         int threads)
 {
     struct winograd *job = &p->job;
-    *p = (struct winograd_plan){.threads = threads, .kernels = kernels_of(s->in_block)};
-    p->transforms = p->kernels->transforms[s->bf16];
+    *p = (struct winograd_plan){.threads = threads, .kernels = kernels_of(s)};
     *job = (struct winograd){.rows = s->rows,
                              .in = gradient ? s->out : s->in,
                              .in_h = gradient ? s->out_h : s->in_h,
@@ -117,7 +119,7 @@ void winograd_plan_make(struct winograd_plan *p, const struct conv_shape *s, boo
     const int pair = p->kernels->lanes * p->kernels->vectors;
     p->in_blocks = job->in / p->kernels->lanes;
     p->pairs = (job->out + pair - 1) / pair;
-    p->v_stride = winograd_v_block(p) * p->in_blocks + PAD;
+    p->v_stride = (size_t)p->kernels->v_block * p->in_blocks + PAD;
     winograd_groups_make(&p->groups, s->rows, job->out_h, job->out_w, p->kernels->tiles, threads);
     p->by_outputs = is_by_outputs(p);
     if (p->by_outputs)

@@ -20,7 +20,6 @@
 struct winograd_plan {
     struct winograd job;
     const struct winograd_kernels *kernels;
-    const struct winograd_transforms *transforms; /* of the type of the values */
     struct winograd_groups groups;
     int threads;
     bool by_outputs, shared_tiles;
@@ -42,20 +41,20 @@ struct winograd_plan {
 void winograd_plan_make(struct winograd_plan *plan, const struct conv_shape *shape, bool gradient,
                         int threads);
 
-/* Floats of V in a block of channels at one point, and of all V. */
-static inline size_t winograd_v_block(const struct winograd_plan *p)
-{
-    return (size_t)p->kernels->tiles * p->kernels->lanes;
-}
-
+/* Floats of all V of a group, with its scales, which are behind the points. */
 static inline size_t winograd_v_size(const struct winograd_plan *p)
 {
-    return WINOGRAD_POINTS * p->v_stride;
+    return WINOGRAD_POINTS * p->v_stride + (size_t)p->kernels->scales;
+}
+
+static inline float *winograd_scales(const struct winograd_plan *p, float *v)
+{
+    return v + WINOGRAD_POINTS * p->v_stride;
 }
 
 static inline size_t winograd_m_point(const struct winograd_plan *p)
 {
-    return winograd_v_block(p) * p->kernels->vectors;
+    return (size_t)p->kernels->tiles * p->kernels->vectors * p->kernels->lanes;
 }
 
 static inline size_t winograd_m_size(const struct winograd_plan *p)
@@ -66,6 +65,12 @@ static inline size_t winograd_m_size(const struct winograd_plan *p)
 static inline size_t winograd_u_size(const struct winograd_plan *p)
 {
     return WINOGRAD_POINTS * p->u_stride;
+}
+
+/* Floats of U at a point before those of an input block, which begins a step, for `vectors`. */
+static inline size_t winograd_u_before(const struct winograd_plan *p, int block, int vectors)
+{
+    return (size_t)(block / p->kernels->step) * p->kernels->u_step / p->kernels->vectors * vectors;
 }
 
 /* Blocks of outputs in a pair. */

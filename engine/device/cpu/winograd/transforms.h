@@ -2,44 +2,10 @@
 
 /*
  * The loops of winograd/kernels.h over values, for blocks of one vector and values of the type of
- * simd/stored.h. Included by a file that has chosen its instruction set and the name of the table,
- * WINOGRAD_TRANSFORMS.
+ * simd/stored.h. Included after blocked.h or fixed.h.
  */
 
 #include "engine/device/cpu/winograd/maps.h"
-
-/* Where a tile lies. */
-struct place {
-    long row;
-    int y, x;      /* tile of its run in each direction */
-    int top, left; /* its first pixel of the result */
-};
-
-INLINE struct place place_of(const struct winograd_group *group, int tile)
-{
-    const long per_row = (long)group->h.count * group->w.count, at = group->first + tile;
-    struct place place = {.row = at / per_row,
-                          .y = (int)(at % per_row) / group->w.count,
-                          .x = (int)(at % per_row) % group->w.count};
-    place.top = group->h.first + place.y * group->h.size;
-    place.left = group->w.first + place.x * group->w.size;
-    return place;
-}
-
-INLINE void place_next(const struct winograd_group *group, struct place *at)
-{
-    at->left += group->w.size;
-    if (++at->x < group->w.count)
-        return;
-    at->x = 0;
-    at->left = group->w.first;
-    at->top += group->h.size;
-    if (++at->y < group->h.count)
-        return;
-    at->y = 0;
-    at->top = group->h.first;
-    at->row++;
-}
 
 /* Run for the sizes of a group's tiles, as constants. */
 #define BY_SIZE(group, run, ...)                                                                   \
@@ -86,9 +52,10 @@ INLINE void copy_window(const struct winograd *job, int in_block, const number *
 }
 
 /* V of a tile whose window lacks more than its edges, or is not what x holds: from a copy. */
-static __attribute__((noinline)) TARGET void
-input_copied(const struct winograd *job, const struct winograd_group *group, int in_block,
-             const number *image, int top, int left, float *v, ptrdiff_t stride)
+static __attribute__((noinline)) TARGET void input_copied(const struct winograd *job,
+                                                          const struct winograd_group *group,
+                                                          int in_block, const number *image,
+                                                          int top, int left, const struct points *v)
 {
     number copy[WINOGRAD_POINTS * LANES] __attribute__((aligned(64)));
     const ptrdiff_t row = WINOGRAD_TILE * LANES;
@@ -102,23 +69,25 @@ input_copied(const struct winograd *job, const struct winograd_group *group, int
         copy_window(job, in_block, image, top, left, copy, true);
     else
         copy_window(job, in_block, image, top, left, copy, false);
-    BY_SIZE(group, tile_values, &look, v, stride);
+    BY_SIZE(group, tile_values, &look, v);
 }
 
 /* For tiles of h x w, which are constants here. */
 INLINE void input_tiles(const struct winograd *job, const struct winograd_group *group,
-                        int in_block, float *v, ptrdiff_t stride, const int h, const int w)
+                        int in_block, v_number *v, ptrdiff_t stride, const float *scales,
+                        const int h, const int w)
 {
     const ptrdiff_t line = (ptrdiff_t)job->in_w * LANES, plane = job->in_h * line;
     struct place at = place_of(group, 0);
     for (int t = 0; t < group->tiles; t++, v += LANES, place_next(group, &at)) {
+        const struct points points = {v, stride, FACTORS(scales, t)};
         const int top = at.top - job->pad_h, left = at.left - job->pad_w;
         const int bottom = top + h + 1, right = left + w + 1;
         const number *image =
             (const number *)job->x + (at.row * (job->in / LANES) + in_block) * plane;
         const number *first = image + top * line + (ptrdiff_t)left * LANES;
         if (job->norm || top < -1 || left < -1 || bottom > job->in_h || right > job->in_w) {
-            input_copied(job, group, in_block, image, top, left, v, stride);
+            input_copied(job, group, in_block, image, top, left, &points);
         } else {
             const struct look look = {.top = top >= 0 ? first : zeros,
                                       .inner = first + line,
@@ -126,15 +95,17 @@ INLINE void input_tiles(const struct winograd *job, const struct winograd_group 
                                       .stride = line,
                                       .first = v_mask_of(left >= 0),
                                       .last = v_mask_of(right < job->in_w)};
-            tile_values(&look, v, stride, h, w);
+            tile_values(&look, &points, h, w);
         }
     }
 }
 
 static TARGET void input(const struct winograd *job, const struct winograd_group *group,
-                         int in_block, float *v, size_t stride)
+                         int in_block, float *v, size_t stride, const float *scales)
 {
-    BY_SIZE(group, input_tiles, job, group, in_block, v, (ptrdiff_t)stride);
+    const size_t numbers = sizeof *v / sizeof(v_number); /* of a float */
+    BY_SIZE(group, input_tiles, job, group, in_block, (v_number *)v, (ptrdiff_t)(stride * numbers),
+            scales);
 }
 
 static TARGET void fetch(const struct winograd *job, const struct winograd_group *group, int from,
@@ -184,14 +155,14 @@ struct moments {
 };
 
 /* The origin is the first number that the thread makes of each channel. */
-INLINE struct moments moments_start(struct conv_moments *to, const float *m, const int h,
-                                    const int w)
+INLINE struct moments moments_start(struct conv_moments *to, const float *m, const float *scales,
+                                    const int h, const int w)
 {
     struct moments s = {.count = 0};
     if (to->count == 0) {
         vector y[WINOGRAD_OUT][WINOGRAD_OUT];
         tile_results(m, h, w, y);
-        v_store(to->origin, y[0][0]);
+        v_store(to->origin, SCALED(y[0][0], scales, 0));
     }
     s.origin = v_load(to->origin);
 #pragma GCC unroll 4
@@ -225,21 +196,19 @@ INLINE void moments_end(const struct moments *s, struct conv_moments *to)
     to->count += s->count;
 }
 
-#undef EACH
-#undef THERE
-
 /* A block of the results of tiles of h x w, which are constants here. With moments there is nothing
  * between the products and the result. */
 INLINE void output_tiles(const struct winograd *job, const struct winograd_group *group, int block,
-                         const float *m, ptrdiff_t next, struct conv_moments *moments,
-                         const bool with_moments, const int h, const int w)
+                         const float *m, ptrdiff_t next, const float *scales,
+                         struct conv_moments *moments, const bool with_moments, const int h,
+                         const int w)
 {
     const ptrdiff_t blocks = job->out / LANES, pixels = (ptrdiff_t)job->out_h * job->out_w;
     const vector bias = job->bias ? v_load(job->bias + (ptrdiff_t)block * LANES) : v_zero();
     struct place at = place_of(group, 0);
     struct moments sums;
     if (with_moments)
-        sums = moments_start(moments, m, h, w);
+        sums = moments_start(moments, m, scales, h, w);
     for (int t = 0; t < group->tiles; t++, m += next) {
         const int height = job->out_h - at.top, width = job->out_w - at.left;
         vector y[WINOGRAD_OUT][WINOGRAD_OUT];
@@ -247,6 +216,7 @@ INLINE void output_tiles(const struct winograd *job, const struct winograd_group
             (number *)job->y +
             ((at.row * blocks + block) * pixels + (ptrdiff_t)at.top * job->out_w + at.left) * LANES;
         tile_results(m, h, w, y);
+        EACH y[i][j] = SCALED(y[i][j], scales, t);
         if (height >= h && width >= w) {
             if (with_moments)
                 moments_add(&sums, y, h, w, h, w);
@@ -263,18 +233,20 @@ INLINE void output_tiles(const struct winograd *job, const struct winograd_group
         moments_end(&sums, moments);
 }
 
+#undef EACH
+#undef THERE
+
 static TARGET void output(const struct winograd *job, const struct winograd_group *group,
-                          int out_block, int vectors, const float *m, struct conv_moments *moments)
+                          int out_block, int vectors, const float *m, const float *scales,
+                          struct conv_moments *moments)
 {
     const ptrdiff_t next = (ptrdiff_t)vectors * LANES;
     for (int g = 0; g < vectors; g++, m += LANES)
         if (moments)
-            BY_SIZE(group, output_tiles, job, group, out_block + g, m, next, moments + g, true);
+            BY_SIZE(group, output_tiles, job, group, out_block + g, m, next, scales, moments + g,
+                    true);
         else
-            BY_SIZE(group, output_tiles, job, group, out_block + g, m, next, NULL, false);
+            BY_SIZE(group, output_tiles, job, group, out_block + g, m, next, scales, NULL, false);
     if (job->stream)
         v_fence();
 }
-
-const struct winograd_transforms WINOGRAD_TRANSFORMS = {
-    .fetch = fetch, .input = input, .output = output};

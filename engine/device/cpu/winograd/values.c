@@ -3,6 +3,7 @@
 
 #include <omp.h>
 
+#include "engine/device/cpu/simd/processor.h"
 #include "engine/device/cpu/winograd/plan.h"
 
 #define LINE 16 /* floats of a cache line */
@@ -17,12 +18,19 @@ static int least(int a, int b)
 static void transform_block(const struct winograd_plan *p, const struct winograd_group *group,
                             int block, float *v)
 {
-    p->transforms->input(&p->job, group, block, v + (size_t)block * winograd_v_block(p),
-                         p->v_stride);
+    p->kernels->input(&p->job, group, block, v + (size_t)block * p->kernels->v_block, p->v_stride,
+                      winograd_scales(p, v));
+}
+
+static void set_scales(const struct winograd_plan *p, const struct winograd_group *group, float *v)
+{
+    if (p->kernels->scale)
+        p->kernels->scale(&p->job, group, winograd_scales(p, v));
 }
 
 static void transform(const struct winograd_plan *p, const struct winograd_group *group, float *v)
 {
+    set_scales(p, group, v);
     for (int b = 0; b < p->in_blocks; b++)
         transform_block(p, group, b, v);
 }
@@ -52,32 +60,45 @@ static void run_group(const struct winograd_plan *p, int index, const float *u, 
         for (int point = 0; point < WINOGRAD_POINTS; point++) {
             const int fetch = fetches * (pair * WINOGRAD_POINTS + point + 1) / steps;
             const float *values = v + (size_t)point * p->v_stride;
+            const struct winograd_product product = {.v = values,
+                                                     .u = u + pair * winograd_u_size(p) +
+                                                          (size_t)point * p->u_stride,
+                                                     .in = p->job.in,
+                                                     .point = point,
+                                                     .scales = winograd_scales(p, v),
+                                                     .next = values + p->v_stride,
+                                                     .m = m + (size_t)point * winograd_m_point(p)};
             if (!winograd_has(&group, point))
                 continue;
-            p->transforms->fetch(&p->job, &next, fetched, fetch);
+            k->fetch(&p->job, &next, fetched, fetch);
             fetched = fetch;
-            k->multiply(values, u + pair * winograd_u_size(p) + (size_t)point * p->u_stride,
-                        p->job.in, group.tiles, vectors, false, values + p->v_stride,
-                        m + (size_t)point * winograd_m_point(p));
+            k->multiply(&product, group.tiles, vectors);
         }
-        p->transforms->output(&p->job, &group, pair * k->vectors, vectors, m, moments_of(p, pair));
+        k->output(&p->job, &group, pair * k->vectors, vectors, m, winograd_scales(p, v),
+                  moments_of(p, pair));
     }
+}
+
+/* U of a step for a pair of output blocks, among those of the input blocks from `first` on. */
+static void make_weights(const struct winograd_plan *p, int pair, int first, int block, float *u)
+{
+    const struct winograd_kernels *k = p->kernels;
+    const int vectors = winograd_vectors_of(p, pair);
+    k->weights(&p->job, block, least(k->step, p->in_blocks - block), pair * k->vectors, vectors,
+               u + winograd_u_before(p, block - first, vectors), p->u_stride);
 }
 
 static void run_by_tiles(const struct winograd_plan *p, float *scratch)
 {
     const struct winograd_kernels *k = p->kernels;
+    const int steps = (p->in_blocks + k->step - 1) / k->step;
 #pragma omp parallel num_threads(p->threads)
     {
         float *own = scratch + p->shared + (size_t)omp_get_thread_num() * p->own;
 #pragma omp for schedule(static)
-        for (int i = 0; i < p->pairs * p->in_blocks; i++) {
-            const int pair = i / p->in_blocks, b = i % p->in_blocks;
-            const int vectors = winograd_vectors_of(p, pair);
-            k->weights(&p->job, b, pair * k->vectors, vectors,
-                       scratch + pair * winograd_u_size(p) +
-                           (size_t)b * k->lanes * vectors * k->lanes,
-                       p->u_stride);
+        for (int i = 0; i < p->pairs * steps; i++) {
+            const int pair = i / steps, b = i % steps * k->step;
+            make_weights(p, pair, 0, b, scratch + pair * winograd_u_size(p));
         }
 #pragma omp for schedule(static)
         for (int i = 0; i < p->groups.count; i++)
@@ -88,7 +109,7 @@ static void run_by_tiles(const struct winograd_plan *p, float *scratch)
 /* Groups whose V is held. */
 struct block {
     int first, count;
-    const float *v;
+    float *v;
 };
 
 /* A chunk of input blocks and a pair of output blocks: the weights between them. */
@@ -118,7 +139,7 @@ static void fetch_weights(const struct winograd_plan *p, struct weights_step ste
 struct part {
     struct winograd_group groups[WINOGRAD_MOST_SUMS];
     int count;
-    const float *v;
+    float *v;
 };
 
 static struct part part_of(const struct winograd_plan *p, const struct block *block, int from,
@@ -142,20 +163,24 @@ static void run_step(const struct winograd_plan *p, const struct part *part,
     const struct weights_step next =
         end < p->in_blocks ? (struct weights_step){step.pair, step.chunk + 1}
                            : (struct weights_step){least(step.pair + 1, p->pairs - 1), 0};
-    for (int i = first; i < end; i++)
-        k->weights(&p->job, i, step.pair * k->vectors, vectors,
-                   u + (size_t)(i - first) * k->lanes * vectors * k->lanes, p->u_stride);
+    for (int i = first; i < end; i += k->step)
+        make_weights(p, step.pair, first, i, u);
     for (int point = 0; point < WINOGRAD_POINTS; point++) {
         fetch_weights(p, next, point, WINOGRAD_POINTS);
         for (int i = 0; i < part->count; i++) {
-            const float *v = part->v + (size_t)i * winograd_v_size(p) +
-                             (size_t)point * p->v_stride + (size_t)first * winograd_v_block(p);
+            float *all = part->v + (size_t)i * winograd_v_size(p);
+            const float *v = all + (size_t)point * p->v_stride + (size_t)first * (size_t)k->v_block;
+            const struct winograd_product product = {
+                .v = v,
+                .u = u + (size_t)point * p->u_stride,
+                .in = (end - first) * k->lanes,
+                .add = first > 0,
+                .point = point,
+                .scales = winograd_scales(p, all),
+                .next = i + 1 < part->count ? v + winograd_v_size(p) : v,
+                .m = m + (size_t)i * winograd_m_size(p) + (size_t)point * winograd_m_point(p)};
             if (winograd_has(&part->groups[i], point))
-                k->multiply(v, u + (size_t)point * p->u_stride, (end - first) * k->lanes,
-                            part->groups[i].tiles, vectors, first > 0,
-                            i + 1 < part->count ? v + winograd_v_size(p) : v,
-                            m + (size_t)i * winograd_m_size(p) +
-                                (size_t)point * winograd_m_point(p));
+                k->multiply(&product, part->groups[i].tiles, vectors);
         }
     }
 }
@@ -168,9 +193,10 @@ static void run_pair(const struct winograd_plan *p, const struct part *part, int
     for (int i = 0; i * p->chunk < p->in_blocks; i++)
         run_step(p, part, (struct weights_step){pair, i}, u, m);
     for (int i = 0; i < part->count; i++)
-        p->transforms->output(&p->job, &part->groups[i], pair * k->vectors,
-                              winograd_vectors_of(p, pair), m + (size_t)i * winograd_m_size(p),
-                              moments_of(p, pair));
+        k->output(&p->job, &part->groups[i], pair * k->vectors, winograd_vectors_of(p, pair),
+                  m + (size_t)i * winograd_m_size(p),
+                  winograd_scales(p, part->v + (size_t)i * winograd_v_size(p)),
+                  moments_of(p, pair));
 }
 
 /* Groups of a thread's own. */
@@ -204,6 +230,12 @@ static void run_together(const struct winograd_plan *p, float *scratch, float *o
         int parts = (block.count + p->sums - 1) / p->sums;
         while (parts < block.count && parts * p->pairs < p->threads)
             parts++;
+        if (p->kernels->scale)
+#pragma omp for schedule(static)
+            for (int j = 0; j < block.count; j++) {
+                const struct winograd_group tiles = winograd_group_at(&p->groups, from + j);
+                set_scales(p, &tiles, scratch + j * winograd_v_size(p));
+            }
 #pragma omp for schedule(static)
         for (int j = 0; j < block.count * p->in_blocks; j++) {
             const int group = j / p->in_blocks, b = j % p->in_blocks;
@@ -234,11 +266,21 @@ static void run_by_outputs(const struct winograd_plan *p, float *scratch)
     }
 }
 
-static bool fits(const struct conv_shape *s)
+static bool fits_shape(const struct conv_shape *s)
 {
     return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
            s->pad_h <= 2 && s->pad_w <= 2 && s->in_block == s->out_block &&
            (s->in_block == 8 || s->in_block == 16) && s->out_h > 0 && s->out_w > 0;
+}
+
+static bool fits_f32(const struct conv_shape *s)
+{
+    return !s->bf16 && fits_shape(s);
+}
+
+static bool fits_bf16(const struct conv_shape *s)
+{
+    return s->bf16 && fits_shape(s) && processor_has_dots(s->in_block);
 }
 
 static size_t scratch(const struct conv_shape *shape, enum conv_direction direction, int threads)
@@ -267,12 +309,15 @@ static void run(const struct conv_pass *pass)
         run_by_tiles(&p, pass->scratch);
 }
 
-#define KERNEL(BLOCK, DIRECTION, FUSES)                                                            \
+#define KERNELS(BLOCK, DIRECTION, FUSES)                                                           \
     {                                                                                              \
-        "winograd 4x4", BLOCK, DIRECTION, fits, scratch, run, FUSES                                \
+        {"winograd 4x4", BLOCK, DIRECTION, fits_f32, scratch, run, FUSES},                         \
+        {                                                                                          \
+            "winograd 4x4, 16 bits", BLOCK, DIRECTION, fits_bf16, scratch, run, FUSES              \
+        }                                                                                          \
     }
 
-const struct conv_kernel winograd_forward_16 = KERNEL(16, CONV_FORWARD, true);
-const struct conv_kernel winograd_forward_8 = KERNEL(8, CONV_FORWARD, true);
-const struct conv_kernel winograd_data_16 = KERNEL(16, CONV_BACKWARD_DATA, false);
-const struct conv_kernel winograd_data_8 = KERNEL(8, CONV_BACKWARD_DATA, false);
+const struct conv_kernel winograd_forward_16[2] = KERNELS(16, CONV_FORWARD, true);
+const struct conv_kernel winograd_forward_8[2] = KERNELS(8, CONV_FORWARD, true);
+const struct conv_kernel winograd_data_16[2] = KERNELS(16, CONV_BACKWARD_DATA, false);
+const struct conv_kernel winograd_data_8[2] = KERNELS(8, CONV_BACKWARD_DATA, false);

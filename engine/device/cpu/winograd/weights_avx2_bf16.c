@@ -4,10 +4,14 @@
 
 #if defined(__x86_64__)
 
+#define V_DOTS
 #include "engine/device/cpu/simd/vector_avx2.h"
 
 #define NUMBER_BF16
-#define WINOGRAD_TRANSFORMS winograd_weights_transforms_8_bf16
+#define WINOGRAD_WEIGHTS winograd_weights_avx2_bf16
+#include "engine/device/cpu/winograd/weights_fixed.h"
 #include "engine/device/cpu/winograd/weights_tiles.h"
+
+#include "engine/device/cpu/winograd/weights_table.h"
 
 #endif

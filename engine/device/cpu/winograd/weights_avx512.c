@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel of weights.h by AVX-512. */
+/* The loops of weights.h by AVX-512. */
 #include "engine/device/cpu/winograd/weights.h"
 
 #if defined(__x86_64__)
 
 #include "engine/device/cpu/simd/vector_avx512.h"
 
-#define WINOGRAD_TRANSFORMS      winograd_weights_transforms_16
-#define WINOGRAD_TRANSFORMS_BF16 winograd_weights_transforms_16_bf16
-#define WINOGRAD_WEIGHTS         winograd_weights_16
+#define WINOGRAD_WEIGHTS winograd_weights_avx512
 #include "engine/device/cpu/winograd/weights_blocked.h"
 #include "engine/device/cpu/winograd/weights_tiles.h"
+
+#include "engine/device/cpu/winograd/weights_table.h"
 
 #endif

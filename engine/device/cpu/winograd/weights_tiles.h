@@ -2,7 +2,7 @@
 
 /*
  * V and D of winograd/weights.h for a block that is one vector, from values of the type of
- * simd/stored.h. Included like simd/blocked.h; WINOGRAD_TRANSFORMS is the name of the table.
+ * simd/stored.h. Included like simd/blocked.h, before weights_table.h.
  *
  * A tile of 3 outputs has a window of 5 values and interpolates at 0, 1, -1, 2 and infinity, the
  * points of a tile of 4 without -2. Where the product of the differences between a point and the
@@ -301,6 +301,3 @@ static TARGET void transform_gradient(const struct winograd_weights *w,
                  (struct side_map){4, 6, gradient_4}, walk_panel(&walk, d));
     }
 }
-
-const struct winograd_weights_transforms WINOGRAD_TRANSFORMS = {.input = transform_input,
-                                                                .gradient = transform_gradient};

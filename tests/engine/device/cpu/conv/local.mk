@@ -1,4 +1,6 @@
 if HAVE_CHECK
+# Passes of kernels and what is right
+CONV_TRIAL = %D%/conv_trial.c %D%/conv_trial.h %D%/run_kernel.h
 check_PROGRAMS += %D%/test_fold
 check_PROGRAMS += %D%/test_kernels
 check_PROGRAMS += %D%/test_fusion
@@ -7,7 +9,7 @@ check_PROGRAMS += %D%/test_values
 %C%_test_values_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_values_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)
 %C%_test_kernels_CFLAGS = $(EMULATED_AMX_CFLAGS)
-%C%_test_kernels_SOURCES = %D%/test_kernels.c %D%/run_kernel.h $(EMULATED_AMX)
+%C%_test_kernels_SOURCES = %D%/test_kernels.c $(CONV_TRIAL) $(EMULATED_AMX)
 %C%_test_kernels_LDADD = $(CPU_LIBS) $(CHECK_LIBS) $(LIBCONFIG_LIBS) $(JANSSON_LIBS)
 %C%_test_kernels_LDFLAGS = $(tests_engine_device_cpu_test_operations_LDFLAGS)
 %C%_test_fusion_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)

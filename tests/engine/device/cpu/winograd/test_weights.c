@@ -147,9 +147,9 @@ static double error_of_bias(const struct trial *t)
 static const struct conv_kernel *kernel_of(int index)
 {
     if (index == 1 && __builtin_cpu_supports("avx512f"))
-        return &winograd_weights_16;
+        return winograd_weights_16;
     if (index == 0 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &winograd_weights_8;
+        return winograd_weights_8;
     return NULL;
 }
 
@@ -231,7 +231,7 @@ END_TEST
 
 START_TEST(refuses_other_convolutions)
 {
-    const struct conv_kernel *kernel = _i ? &winograd_weights_16 : &winograd_weights_8;
+    const struct conv_kernel *kernel = _i ? winograd_weights_16 : winograd_weights_8;
     struct trial t;
     trial_make(&t, kernel->block,
                &(struct conv_shape){.rows = 1, .in = 16, .out = 16, .in_h = 6, .in_w = 6});

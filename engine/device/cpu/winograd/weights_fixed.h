@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The products of winograd/weights.h for values of bf16, for a block that is one vector, by
+ * integers of 16 bits: see winograd/fixed.h. Included like weights_blocked.h.
+ *
+ * A run of tiles has a scale for each channel of V and of D at each point. It makes the largest
+ * number fit 16 bits, and the length of the vector of the run's numbers such that, whatever the
+ * numbers are, no sum of the products of V and D leaves 32 bits: it is at most the product of both
+ * lengths (Cauchy and Schwarz). Numbers below 1e-18 are lost.
+ *
+ * The integers lie where the numbers were, as [tile / 2][width] pairs of tiles 2i and 2i + 1.
+ */
+
+#include <string.h>
+
+/* Input channels by vectors of the output that a product holds in registers. */
+#define ROWS    (LANES / 2)
+#define COLUMNS 2
+
+#define MOST         32600.0F /* of a number */
+#define LENGTH       45800.0F /* of the numbers of a run; its square, with roundings, has 31 bits */
+#define LEAST_SQUARE 1e-30F   /* of that length before it is scaled */
+
+#define LINE 16 /* pairs of a cache line */
+#define RUN  WINOGRAD_SCALED_RUN
+
+#define SHRINK shrink
+
+typedef int32_t pair; /* two numbers of 16 bits, the first in the lower half */
+
+/* The scale of `count` numbers of a block's channels, `width` apart. */
+static inline TARGET vector run_scale(const float *numbers, size_t count, size_t width)
+{
+    vector square = v_all(LEAST_SQUARE), most = v_zero();
+    for (size_t i = 0; i < count; i++, numbers += width) {
+        const vector value = v_load(numbers);
+        square = v_fma(value, value, square);
+        most = v_max(v_abs(value), most);
+    }
+    return v_max(v_sqrt(square) * v_all(1 / LENGTH), most * v_all(1 / MOST));
+}
+
+static TARGET void shrink_run(float *numbers, float *scale, size_t count, size_t width)
+{
+    const vector by = run_scale(numbers, count, width), factor = v_all(1) / by;
+    float *to = numbers;
+    v_store(scale, by);
+    for (size_t i = 0; i < count; i += 2, numbers += 2 * width, to += width) {
+        const vector second = i + 1 < count ? v_load(numbers + width) : v_zero();
+        v_store_words(to, v_pairs(v_load(numbers) * factor, second * factor));
+    }
+}
+
+static TARGET void shrink(const struct winograd_weights *w, int channels, size_t count,
+                          float *numbers, float *scales)
+{
+    const size_t width = (size_t)w->width;
+    size_t t = 0;
+    do { /* no tiles have a scale, too, as their products are added up */
+        const size_t run = count - t < RUN ? count - t : RUN;
+        for (int c = 0; c < channels; c += LANES)
+            shrink_run(numbers + t * width + c, scales + c, run, width);
+        t += run;
+        scales += width;
+    } while (t < count);
+}
+
+static inline __attribute__((always_inline)) TARGET v_words pair_at(const pair *p)
+{
+    pair value;
+    memcpy(&value, p, sizeof value);
+    return v_all_words(value);
+}
+
+/* sums[rows][columns vectors] (+)= V^T D of a run of `pairs`; all strides are `width`. */
+static inline __attribute__((always_inline)) TARGET void
+multiply_run(struct winograd_panel v, struct winograd_panel d, size_t pairs, size_t width,
+             bool first, float *sums, int rows, int columns)
+{
+    const pair *left = (const pair *)v.numbers, *right = (const pair *)d.numbers;
+    v_words sum[LANES][COLUMNS];
+    vector scale[COLUMNS];
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 2
+        for (int c = 0; c < columns; c++)
+            sum[r][c] = v_all_words(0);
+        for (int c = 0; c < columns * LANES; c += LINE)
+            __builtin_prefetch(sums + (size_t)r * width + c, 1);
+    }
+    for (size_t t = 0; t < pairs; t++, left += width, right += width) {
+        v_words both[COLUMNS];
+        __builtin_prefetch(left + RUN * width);
+        for (int c = 0; c < columns * LANES; c += LINE)
+            __builtin_prefetch(right + RUN * width + c);
+#pragma GCC unroll 2
+        for (int c = 0; c < columns; c++)
+            both[c] = v_load_words(right + c * LANES);
+#pragma GCC unroll 16
+        for (int r = 0; r < rows; r++) {
+            const v_words value = pair_at(left + r);
+#pragma GCC unroll 2
+            for (int c = 0; c < columns; c++)
+                sum[r][c] = v_dot(sum[r][c], both[c], value);
+        }
+    }
+#pragma GCC unroll 2
+    for (int c = 0; c < columns; c++)
+        scale[c] = v_load(d.scales + c * LANES);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 2
+        for (int c = 0; c < columns; c++) {
+            float *to = sums + (size_t)r * width + (size_t)c * LANES;
+            const vector value = v_of_words(sum[r][c]) * scale[c];
+            v_store(to, v_fma(value, v_all(v.scales[r]), first ? v_zero() : v_load(to)));
+        }
+}
+
+static inline TARGET struct winograd_panel panel_from(struct winograd_panel panel, size_t channel)
+{
+    return (struct winograd_panel){panel.numbers + channel, panel.scales + channel};
+}
+
+/* One run of tiles. */
+static TARGET void multiply_square(const struct winograd_square *square, struct winograd_panel v,
+                                   struct winograd_panel d, size_t pairs, size_t width, bool first,
+                                   float *sums)
+{
+    const size_t ins = (size_t)square->ins, outs = (size_t)square->outs;
+    size_t out = 0;
+    for (; out + COLUMNS * LANES <= outs; out += COLUMNS * LANES)
+        for (size_t in = 0; in < ins; in += ROWS)
+            multiply_run(panel_from(v, in), panel_from(d, out), pairs, width, first,
+                         sums + in * width + out, ROWS, COLUMNS);
+    if (out < outs)
+        for (size_t in = 0; in < ins; in += LANES)
+            multiply_run(panel_from(v, in), panel_from(d, out), pairs, width, first,
+                         sums + in * width + out, LANES, 1);
+}
+
+static TARGET void multiply(const struct winograd_weights *w, const struct winograd_square *square,
+                            struct winograd_panel v, struct winograd_panel d, size_t count,
+                            bool first, float *sums)
+{
+    const size_t width = (size_t)w->width;
+    size_t t = 0;
+    do {
+        const size_t run = count - t < RUN ? count - t : RUN;
+        multiply_square(square, v, d, (run + 1) / 2, width, first && t == 0, sums);
+        t += run;
+        v = (struct winograd_panel){v.numbers + run * width, v.scales + width};
+        d = (struct winograd_panel){d.numbers + run * width, d.scales + width};
+    } while (t < count);
+}
