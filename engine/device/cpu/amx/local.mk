@@ -1,5 +1,6 @@
 libcpu_a_SOURCES += \
 	%D%/amx.c \
+	%D%/avx512.c \
 	%D%/blocked.h \
 	%D%/kernels.h \
 	%D%/packing.h \

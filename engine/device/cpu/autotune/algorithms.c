@@ -14,11 +14,13 @@
 /* What usually wins comes first: it is chosen where nothing is measured (first_own in choose.c). */
 static const struct conv_kernel *const of_16[DIRECTIONS][8] = {
     [CONV_FORWARD] = {&amx_kernels[CONV_FORWARD], &winograd_forward_16[0], &winograd_forward_16[1],
-                      &strided_avx512[CONV_FORWARD]},
+                      &strided_avx512[CONV_FORWARD], &amx_avx512_kernels[CONV_FORWARD]},
     [CONV_BACKWARD_DATA] = {&amx_kernels[CONV_BACKWARD_DATA], &winograd_data_16[0],
-                            &winograd_data_16[1], &strided_avx512[CONV_BACKWARD_DATA]},
+                            &winograd_data_16[1], &strided_avx512[CONV_BACKWARD_DATA],
+                            &amx_avx512_kernels[CONV_BACKWARD_DATA]},
     [CONV_BACKWARD_WEIGHTS] = {&amx_kernels[CONV_BACKWARD_WEIGHTS], &winograd_weights_16[0],
-                               &winograd_weights_16[1], &strided_avx512[CONV_BACKWARD_WEIGHTS]},
+                               &winograd_weights_16[1], &strided_avx512[CONV_BACKWARD_WEIGHTS],
+                               &amx_avx512_kernels[CONV_BACKWARD_WEIGHTS]},
 };
 
 static const struct conv_kernel *const of_8[DIRECTIONS][8] = {
