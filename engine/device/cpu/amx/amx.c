@@ -66,10 +66,15 @@ static bool fits(const struct conv_shape *shape)
     return false;
 }
 
-const struct conv_kernel amx_kernels[] = {
-    {.block = 16, .direction = CONV_FORWARD, .fits = fits},
-    {.block = 16, .direction = CONV_BACKWARD_DATA, .fits = fits},
-    {.block = 16, .direction = CONV_BACKWARD_WEIGHTS, .fits = fits},
-};
+#define NO_KERNEL(DIRECTION)                                                                       \
+    {                                                                                              \
+        .block = 16, .direction = (DIRECTION), .fits = fits                                        \
+    }
+#define NO_KERNELS                                                                                 \
+    {                                                                                              \
+        NO_KERNEL(CONV_FORWARD), NO_KERNEL(CONV_BACKWARD_DATA), NO_KERNEL(CONV_BACKWARD_WEIGHTS)   \
+    }
+
+const struct conv_kernel amx_kernels[] = NO_KERNELS, amx_avx512_kernels[] = NO_KERNELS;
 
 #endif

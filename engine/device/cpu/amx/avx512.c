@@ -69,7 +69,7 @@ static bool processor_has_tiles(void)
 #include "engine/device/cpu/simd/transpose.h"
 
 #define AMX_KERNELS amx_avx512_kernels
-#define AMX_NAME    "direct, bf16"
+#define AMX_NAME    "AVX512_BF16"
 #include "engine/device/cpu/amx/blocked.h"
 
 #endif

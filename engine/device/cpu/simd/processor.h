@@ -17,7 +17,8 @@ static inline bool processor_has_vectors(int floats)
 #endif
 }
 
-/* The same for kernels that multiply numbers of 16 bits (v_dot in vector_*.h). */
+/* The same for kernels that multiply numbers of 16 bits (v_dot in vector_*.h). What the library is
+ * held to does not count here: such kernels are offered where those of f32 are. */
 static inline bool processor_has_dots(int floats)
 {
 #if defined(__x86_64__)

@@ -10,14 +10,15 @@
  * that it can be, which is the largest number of its window times what the map adds up to. Weights
  * are scaled for each output channel, CHUNK input channels and point such that no sum of their
  * products with V can leave 32 bits, however large each value is. Sums over a chunk are exact;
- * beyond it they are f32.
+ * beyond it they are f32. Numbers that share a scale share its digits: where channels are of very
+ * different sizes, the small ones have fewer than bf16 would give them.
  *
  *     V: [point][in / L][T][L] numbers of 16 bits
  *     U: [point][in / CHUNK] of [W * L] scales and [CHUNK / 2][W * L] pairs of numbers of 16 bits,
  * those of the channels 2i and 2i + 1
  */
 
-#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "engine/device/cpu/winograd/maps.h"
@@ -32,10 +33,14 @@
 #define MOST_SUM 65000.0F /* of U over a chunk: with its roundings, MOST times it has 31 bits */
 #define LEAST    1e-30F   /* of a scale: smaller values are taken for zero */
 
+/* Of a scale of values: the maps could leave f32. Results are NaN, also where there is an infinity:
+ * the signs of infinite ones would be lost, and a ReLU would hide some. */
+#define TOO_LARGE 1e32F
+
 typedef int32_t pair; /* two numbers of 16 bits, the first in the lower half */
 
 /* The most that the maps of a tile of 3 and of 4 make of values between -1 and 1, at each point.
- * The one that is skipped has none. */
+ * What stands for the point that is skipped is not used. */
 static const float most_of[2][WINOGRAD_TILE] = {
     {3 + ROOT + HALF_ROOT, 1.5F + 6 * HALF_ROOT, 1.5F + 2 * HALF_ROOT, 3 * ROOT, 1,
      1.5F + 1.5F * ROOT},
@@ -47,7 +52,7 @@ struct largest {
     v_words words;  /* of f32 */
 };
 
-/* What a pixel of a block is read as. */
+/* What a pixel of a block is read as: copy_window makes the same of it. */
 INLINE vector normed(const struct winograd *job, int in_block, const number *pixel)
 {
     const ptrdiff_t channel = (ptrdiff_t)in_block * LANES;
@@ -95,11 +100,11 @@ static float largest_number(const struct largest *most)
     return result;
 }
 
-/* Scales of a group: of its tiles, of all points, then what values are multiplied by. A window with
- * an infinity or a NaN has a scale that is one, and so are its results. */
-#define POINT_SCALES(scales)    ((scales) + GROUP)
-#define FACTORS(scales, tile)   (POINT_SCALES(scales) + (ptrdiff_t)WINOGRAD_POINTS * (1 + (tile)))
-#define SCALES                  (GROUP + (1 + GROUP) * WINOGRAD_POINTS)
+/* Scales of a group: of its tiles, of all points, then what values are multiplied by. */
+#define POINT_SCALES(scales)  ((scales) + GROUP)
+#define FACTORS(scales, tile) (POINT_SCALES(scales) + (ptrdiff_t)WINOGRAD_POINTS * (1 + (tile)))
+/* Whole cache lines: what follows is loaded by vectors. */
+#define SCALES                  ((GROUP + (1 + GROUP) * WINOGRAD_POINTS + 15) / 16 * 16)
 #define SCALED(y, scales, tile) ((y)*v_all((scales)[tile]))
 #define SCALE                   scale
 
@@ -117,6 +122,8 @@ static TARGET void scale(const struct winograd *job, const struct winograd_group
         scales[t] = largest_number(&most) / MOST;
         if (scales[t] < LEAST)
             scales[t] = LEAST;
+        if (!(scales[t] < TOO_LARGE))
+            scales[t] = NAN;
         for (int i = 0; i < WINOGRAD_POINTS; i++)
             FACTORS(scales, t)[i] = 1 / (scales[t] * POINT_SCALES(scales)[i]);
     }

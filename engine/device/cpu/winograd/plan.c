@@ -40,7 +40,6 @@ static void set_stride(struct winograd_plan *p, int in_blocks)
 
 static void plan_by_tiles(struct winograd_plan *p)
 {
-    set_stride(p, p->in_blocks);
     p->shared = p->pairs * winograd_u_size(p);
     p->own = winograd_v_size(p) + winograd_m_size(p);
 }
@@ -54,7 +53,7 @@ static void plan_by_outputs(struct winograd_plan *p)
 {
     const int each = (p->groups.count + p->threads - 1) / p->threads;
     const size_t v_bytes = winograd_v_size(p) * sizeof(float);
-    p->chunk = 64 / p->kernels->lanes;
+    p->chunk = 64 / p->kernels->lanes; /* whole steps */
     if (p->chunk > p->in_blocks)
         p->chunk = p->in_blocks;
     set_stride(p, p->chunk);
@@ -77,9 +76,7 @@ static void plan_by_outputs(struct winograd_plan *p)
  * fewer tiles it pays for. */
 static bool is_by_outputs(const struct winograd_plan *p)
 {
-    const struct winograd *job = &p->job;
-    const size_t u_bytes = WINOGRAD_POINTS * sizeof(float) *
-                           winograd_u_before(p, p->in_blocks, job->out / p->kernels->lanes);
+    const size_t u_bytes = (size_t)p->pairs * winograd_u_size(p) * sizeof(float);
     const int count = p->groups.count;
     return winograd_v_size(p) * sizeof(float) > cache_size() / 2 || count < 2 * p->threads ||
            (u_bytes > U_BYTES && count * p->kernels->tiles * p->threads < FEW_TILES);
@@ -121,6 +118,7 @@ void winograd_plan_make(struct winograd_plan *p, const struct conv_shape *s, boo
     p->pairs = (job->out + pair - 1) / pair;
     p->v_stride = (size_t)p->kernels->v_block * p->in_blocks + PAD;
     winograd_groups_make(&p->groups, s->rows, job->out_h, job->out_w, p->kernels->tiles, threads);
+    set_stride(p, p->in_blocks);
     p->by_outputs = is_by_outputs(p);
     if (p->by_outputs)
         plan_by_outputs(p);

@@ -7,7 +7,8 @@
  * A run of tiles has a scale for each channel of V and of D at each point. It makes the largest
  * number fit 16 bits, and the length of the vector of the run's numbers such that, whatever the
  * numbers are, no sum of the products of V and D leaves 32 bits: it is at most the product of both
- * lengths (Cauchy and Schwarz). Numbers below 1e-18 are lost.
+ * lengths (Cauchy and Schwarz). Numbers below 1e-18 are lost, and with one above 1e18 the sums are
+ * NaN.
  *
  * The integers lie where the numbers were, as [tile / 2][width] pairs of tiles 2i and 2i + 1.
  */

@@ -7,7 +7,6 @@
 
 #include "base/rng.h"
 #include "engine/device/bf16.h"
-#include "engine/device/cpu/amx/kernels.h"
 #include "engine/device/cpu/autotune/algorithms.h"
 #include "engine/device/cpu/core/device.h"
 #include "engine/device/cpu/core/number.h"

@@ -47,8 +47,8 @@ static void check_result(const struct array *a, const char *what)
 
 /*
  * Kernels that multiply integers of 16 bits: their error may be twice that of a direct convolution
- * in bf16, whose weights and results are rounded. `direct` has what that one has before it rounds
- * its results.
+ * in bf16, whose weights and results are rounded, gradients of weights as well. `direct` has what
+ * that one has before it rounds its results.
  */
 static void check_scaled(const struct array *a, const struct array *direct, const char *what)
 {
@@ -119,7 +119,7 @@ static int fitting(const struct conv_shape *s, enum conv_direction direction,
     return count;
 }
 
-/* Kernels of Winograd for values of bf16 do, without rounding weights before. */
+/* Winograd's kernels for values of bf16 are, and do not round weights first. */
 static bool is_scaled(const struct conv_kernel *kernel, const struct conv_shape *s)
 {
     return s->bf16 && strncmp(kernel->name, "winograd", 8) == 0;
@@ -260,11 +260,17 @@ START_TEST(large_weights_are_right)
         struct conv_shape s = kind_shape(&strided, block, 5);
         check_shape(&s, CONV_BACKWARD_WEIGHTS);
         s = kind_shape(&plain, block, 5);
-        for (int bf16 = 0; bf16 < 2; bf16++) {
-            s.bf16 = bf16;
-            check_shape(&s, CONV_FORWARD);
-            check_shape(&s, CONV_BACKWARD_DATA);
-        }
+        check_shape(&s, CONV_FORWARD);
+        check_shape(&s, CONV_BACKWARD_DATA);
+        const struct kind more = {256 / block, 256 / block, 7, 7, 3, 1, 1};
+        s = kind_shape(&more, block, 5);
+        s.bf16 = true;
+        check_shape(&s, CONV_FORWARD);
+        check_shape(&s, CONV_BACKWARD_DATA);
+        /* Several runs of tiles that integers are scaled in. */
+        s = kind_shape(&plain, block, 64);
+        s.bf16 = true;
+        check_shape(&s, CONV_BACKWARD_WEIGHTS);
     }
 }
 END_TEST
