@@ -91,6 +91,14 @@ static inline TARGET v_words v_all_words(int32_t value)
     return MM(set1_epi32)(value);
 }
 
+/* Two numbers of 16 bits, the first in the lower half of each word. */
+static inline TARGET v_words v_all_pairs(const int32_t *p)
+{
+    int32_t both;
+    memcpy(&both, p, sizeof both);
+    return v_all_words(both);
+}
+
 static inline TARGET v_words v_load_words(const void *p)
 {
     v_words words;
@@ -108,8 +116,8 @@ static inline TARGET vector v_of_words(v_words words)
     return MM(cvtepi32_ps)(words);
 }
 
-/* Rounded to nearest: those of `low` in the lower halves, those of `high`, which have 16 bits, in
- * the upper ones. */
+/* `low`, rounded to nearest, in the lower halves, and `high`, which has 16 bits, in the upper ones.
+ */
 static inline TARGET v_words v_pairs(vector low, vector high)
 {
     return (MM(cvtps_epi32)(low) & v_all_words(0xffff)) | MM(slli_epi32)(MM(cvtps_epi32)(high), 16);

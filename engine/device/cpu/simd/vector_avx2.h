@@ -75,7 +75,7 @@ static inline TARGET vector v_weave_high(vector a, vector b)
 
 #ifdef V_DOTS
 
-/* To nearest, and no further than 16 bits go. */
+/* To nearest, held to 16 bits. */
 static inline TARGET void v_store_16(int16_t *p, vector v)
 {
     const __m256i words = _mm256_cvtps_epi32(v);

@@ -82,7 +82,7 @@ static inline TARGET vector v_weave_high(vector a, vector b)
 
 #ifdef V_DOTS
 
-/* To nearest, and no further than 16 bits go. */
+/* To nearest, held to 16 bits. */
 static inline TARGET void v_store_16(int16_t *p, vector v)
 {
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(v)));

@@ -37,8 +37,6 @@
  * the signs of infinite ones would be lost, and a ReLU would hide some. */
 #define TOO_LARGE 1e32F
 
-typedef int32_t pair; /* two numbers of 16 bits, the first in the lower half */
-
 /* The most that the maps of a tile of 3 and of 4 make of values between -1 and 1, at each point.
  * What stands for the point that is skipped is not used. */
 static const float most_of[2][WINOGRAD_TILE] = {
@@ -183,17 +181,10 @@ static TARGET void weights(const struct winograd *job, int in_block, int blocks,
     }
 }
 
-INLINE v_words pair_at(const pair *p)
-{
-    pair value;
-    memcpy(&value, p, sizeof value);
-    return v_all_words(value);
-}
-
 /* `tiles` and `vectors` are constants here. */
 INLINE void multiply_group(const struct winograd_product *p, const int tiles, const int vectors)
 {
-    const pair *v = (const pair *)p->v, *next = (const pair *)p->next;
+    const int32_t *v = (const int32_t *)p->v, *next = (const int32_t *)p->next; /* pairs */
     const float *u = p->u;
     const vector at_point = v_all(POINT_SCALES(p->scales)[p->point]);
     for (int first = 0; first < p->in; first += CHUNK) {
@@ -220,7 +211,7 @@ INLINE void multiply_group(const struct winograd_product *p, const int tiles, co
                 __builtin_prefetch(next + (ptrdiff_t)k * GROUP);
 #pragma GCC unroll 16
                 for (int t = 0; t < tiles; t++) {
-                    const v_words value = pair_at(v + t * PAIRS + k);
+                    const v_words value = v_all_pairs(v + t * PAIRS + k);
 #pragma GCC unroll 2
                     for (int g = 0; g < vectors; g++)
                         sum[t][g] = v_dot(sum[t][g], w[g], value);

@@ -3,9 +3,8 @@
 
 /*
  * Sizes of Winograd's convolutions: F(4x4,3x3) for the passes that give 4x4 values and F(3x3,4x4)
- * for the one that gives 3x3 weights. Along a side the points are 0, four that are plus and
- * minus the same (maps.h, weights_tiles.h) and infinity; tiles of 3 do without the last of the
- * four.
+ * for the one that gives 3x3 weights. Along a side the points are 0, two numbers with either
+ * sign (maps.h, weights_tiles.h) and infinity; tiles of 3 do without the last of the four.
  */
 
 #define WINOGRAD_TILE   6 /* pixels of the input in each direction, and points */

@@ -10,16 +10,6 @@
     (WINOGRAD_TILE + 1) /* whose D is the sum of a tile's pixels: 1, along both sides */
 #define PIECE 32        /* tiles, about */
 
-static size_t ceil_div(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static size_t shorter(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The bands of a part. */
 static size_t part_start(const struct winograd_weights *w, size_t part)
 {

@@ -13,8 +13,6 @@
  * The integers lie where the numbers were, as [tile / 2][width] pairs of tiles 2i and 2i + 1.
  */
 
-#include <string.h>
-
 /* Input channels by vectors of the output that a product holds in registers. */
 #define ROWS    (LANES / 2)
 #define COLUMNS 2
@@ -27,8 +25,6 @@
 #define RUN  WINOGRAD_SCALED_RUN
 
 #define SHRINK shrink
-
-typedef int32_t pair; /* two numbers of 16 bits, the first in the lower half */
 
 /* The scale of `count` numbers of a block's channels, `width` apart. */
 static inline TARGET vector run_scale(const float *numbers, size_t count, size_t width)
@@ -67,19 +63,12 @@ static TARGET void shrink(const struct winograd_weights *w, int channels, size_t
     } while (t < count);
 }
 
-static inline __attribute__((always_inline)) TARGET v_words pair_at(const pair *p)
-{
-    pair value;
-    memcpy(&value, p, sizeof value);
-    return v_all_words(value);
-}
-
 /* sums[rows][columns vectors] (+)= V^T D of a run of `pairs`; all strides are `width`. */
 static inline __attribute__((always_inline)) TARGET void
 multiply_run(struct winograd_panel v, struct winograd_panel d, size_t pairs, size_t width,
              bool first, float *sums, int rows, int columns)
 {
-    const pair *left = (const pair *)v.numbers, *right = (const pair *)d.numbers;
+    const int32_t *left = (const int32_t *)v.numbers, *right = (const int32_t *)d.numbers;
     v_words sum[LANES][COLUMNS];
     vector scale[COLUMNS];
 #pragma GCC unroll 16
@@ -100,7 +89,7 @@ multiply_run(struct winograd_panel v, struct winograd_panel d, size_t pairs, siz
             both[c] = v_load_words(right + c * LANES);
 #pragma GCC unroll 16
         for (int r = 0; r < rows; r++) {
-            const v_words value = pair_at(left + r);
+            const v_words value = v_all_pairs(left + r);
 #pragma GCC unroll 2
             for (int c = 0; c < columns; c++)
                 sum[r][c] = v_dot(sum[r][c], both[c], value);

@@ -11,16 +11,6 @@
 #define MANY_SUMS  ((size_t)4 << 20) /* bytes, which take long to fetch */
 #define FIELD      256               /* channels */
 
-static size_t ceil_div(size_t a, size_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static size_t shorter(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Groups as equal as can be, of at most `most` channels. */
 static void set_width(struct winograd_weights *w, int most)
 {

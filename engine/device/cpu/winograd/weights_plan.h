@@ -67,6 +67,16 @@ void winograd_weights_plan(struct winograd_weights *plan, const struct conv_shap
 struct winograd_weights_layout winograd_weights_layout(const struct winograd_weights *plan,
                                                        int threads);
 
+static inline size_t ceil_div(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static inline size_t shorter(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline size_t winograd_squares(const struct winograd_weights *w)
 {
     return (size_t)w->in_groups * (size_t)w->out_groups;
@@ -81,7 +91,7 @@ static inline size_t winograd_panels(const struct winograd_weights *w)
 /* Fields along a side of `groups`, and all of them. */
 static inline size_t winograd_side_fields(const struct winograd_weights *w, int groups)
 {
-    return ((size_t)groups + (size_t)w->field - 1) / (size_t)w->field;
+    return ceil_div((size_t)groups, (size_t)w->field);
 }
 
 static inline size_t winograd_fields(const struct winograd_weights *w)
