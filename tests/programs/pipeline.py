@@ -25,6 +25,14 @@ layers = (
 """
 
 
+def filled_up():
+    """Bytes of lenet's gradients that are no parameters: its 6 channels, filled up to a block."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        flags = file.read()
+    block = 16 if "avx512f" in flags else 8 if "avx2" in flags else 6
+    return 4 * (block - 6) * (25 * 1 + 25 * 16 + 1)
+
+
 class Pipeline(divided_case.Case):
     def test_it_trains_as_one_device_does(self):
         self.good("train", *DATA, "--devices", "cpu:0", "--epochs", "2")
@@ -107,8 +115,8 @@ class Pipeline(divided_case.Case):
         self.assertEqual([device["total"] for device in model["memory"]], event["memory"])
         pipeline = model["pipeline"]
         self.assertEqual((pipeline["replicas"], pipeline["rows"]), (2, 4))
-        self.assertAlmostEqual(pipeline["bytes"], event["sync_bytes_per_step"],
-                               delta=0.004 * pipeline["bytes"])
+        self.assertAlmostEqual(pipeline["bytes"] + filled_up(), event["sync_bytes_per_step"],
+                               delta=1000)
         self.assertAlmostEqual(sum(stage["share"] for stage in pipeline["stages"]), 1)
         self.assertEqual([stage["last_layer"] for stage in pipeline["stages"]],
                          ["4", "11", "4", "11"])
