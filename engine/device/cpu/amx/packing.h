@@ -41,15 +41,13 @@ TARGET static void pack_pixels(const uint16_t *from, ptrdiff_t row, int rows, in
 /* The gradients of the bias from packed dy, which is zero where there is no row. */
 TARGET static void add_bias(const uint16_t *tiles, int pixels, double *to)
 {
-    float sums[BLOCK];
     for (int pixel = 0; pixel < pixels; pixel++, tiles += TILE) {
         vector sum = v_zero();
         for (int i = 0; i < TILE_LINES; i++) {
             const words pairs = (words)v_load((const float *)tiles + (ptrdiff_t)i * BLOCK);
             sum += (vector)(pairs << 16) + (vector)(pairs & 0xffff0000u);
         }
-        v_store(sums, sum);
         for (int k = 0; k < BLOCK; k++)
-            to[k] += (double)sums[k];
+            to[k] += (double)sum[k];
     }
 }

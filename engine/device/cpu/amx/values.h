@@ -237,7 +237,6 @@ TARGET static void multiply(const struct tap *taps, int count, int pairs, float 
  * (moments_wanted). */
 TARGET static void add_moments(struct conv_moments *moments, const float *sums, int rows)
 {
-    float sum[BLOCK], square[BLOCK];
     if (moments->count == 0)
         v_store(moments->origin, v_load(sums));
     const vector origin = v_load(moments->origin);
@@ -247,11 +246,9 @@ TARGET static void add_moments(struct conv_moments *moments, const float *sums, 
         all += off;
         squares = v_fma(off, off, squares);
     }
-    v_store(sum, all);
-    v_store(square, squares);
     for (int k = 0; k < BLOCK; k++) {
-        moments->sum[k] += (double)sum[k];
-        moments->square[k] += (double)square[k];
+        moments->sum[k] += (double)all[k];
+        moments->square[k] += (double)squares[k];
     }
     moments->count += rows;
 }
