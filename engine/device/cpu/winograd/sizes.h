@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "engine/device/cpu/conv/shape.h"
+#include "engine/device/cpu/simd/processor.h"
+
 /*
  * Sizes of Winograd's convolutions: F(4x4,3x3) for the passes that give 4x4 values and F(3x3,4x4)
  * for the one that gives 3x3 weights. Along a side the points are 0, two numbers with either
@@ -25,4 +28,13 @@ static inline struct winograd_cut winograd_cut(int outputs)
     if (outputs < 3 * threes)
         return (struct winograd_cut){0, (outputs + 2) / 3};
     return (struct winograd_cut){(outputs - 3 * threes) / 4, threes};
+}
+
+/* Whether the kernels take a shape of values of this type, with a padding of at most `most_pad`. */
+static inline bool winograd_fits(const struct conv_shape *s, bool bf16, int most_pad)
+{
+    return s->bf16 == bf16 && s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 &&
+           s->stride_w == 1 && s->pad_h <= most_pad && s->pad_w <= most_pad &&
+           s->in_block == s->out_block && (s->in_block == 8 || s->in_block == 16) && s->rows > 0 &&
+           s->out_h > 0 && s->out_w > 0 && (!bf16 || processor_has_dots(s->in_block));
 }

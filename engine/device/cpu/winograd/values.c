@@ -3,7 +3,6 @@
 
 #include <omp.h>
 
-#include "engine/device/cpu/simd/processor.h"
 #include "engine/device/cpu/winograd/plan.h"
 
 #define LINE 16 /* floats of a cache line */
@@ -22,15 +21,10 @@ static void transform_block(const struct winograd_plan *p, const struct winograd
                       winograd_scales(p, v));
 }
 
-static void set_scales(const struct winograd_plan *p, const struct winograd_group *group, float *v)
+static void transform(const struct winograd_plan *p, const struct winograd_group *group, float *v)
 {
     if (p->kernels->scale)
         p->kernels->scale(&p->job, group, winograd_scales(p, v));
-}
-
-static void transform(const struct winograd_plan *p, const struct winograd_group *group, float *v)
-{
-    set_scales(p, group, v);
     for (int b = 0; b < p->in_blocks; b++)
         transform_block(p, group, b, v);
 }
@@ -234,7 +228,8 @@ static void run_together(const struct winograd_plan *p, float *scratch, float *o
 #pragma omp for schedule(static)
             for (int j = 0; j < block.count; j++) {
                 const struct winograd_group tiles = winograd_group_at(&p->groups, from + j);
-                set_scales(p, &tiles, scratch + j * winograd_v_size(p));
+                p->kernels->scale(&p->job, &tiles,
+                                  winograd_scales(p, scratch + j * winograd_v_size(p)));
             }
 #pragma omp for schedule(static)
         for (int j = 0; j < block.count * p->in_blocks; j++) {
@@ -266,21 +261,14 @@ static void run_by_outputs(const struct winograd_plan *p, float *scratch)
     }
 }
 
-static bool fits_shape(const struct conv_shape *s)
+static bool fits_f32(const struct conv_shape *shape)
 {
-    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
-           s->pad_h <= 2 && s->pad_w <= 2 && s->in_block == s->out_block &&
-           (s->in_block == 8 || s->in_block == 16) && s->out_h > 0 && s->out_w > 0;
+    return winograd_fits(shape, false, 2);
 }
 
-static bool fits_f32(const struct conv_shape *s)
+static bool fits_bf16(const struct conv_shape *shape)
 {
-    return !s->bf16 && fits_shape(s);
-}
-
-static bool fits_bf16(const struct conv_shape *s)
-{
-    return s->bf16 && fits_shape(s) && processor_has_dots(s->in_block);
+    return winograd_fits(shape, true, 2);
 }
 
 static size_t scratch(const struct conv_shape *shape, enum conv_direction direction, int threads)

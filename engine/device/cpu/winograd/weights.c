@@ -4,7 +4,6 @@
 #include <omp.h>
 
 #include "engine/device/cpu/core/team.h"
-#include "engine/device/cpu/simd/processor.h"
 
 #define POINT_ONE                                                                                  \
     (WINOGRAD_TILE + 1) /* whose D is the sum of a tile's pixels: 1, along both sides */
@@ -16,21 +15,14 @@ static size_t part_start(const struct winograd_weights *w, size_t part)
     return w->bands * part / w->parts;
 }
 
-static bool fits_shape(const struct conv_shape *s)
+static bool fits_f32(const struct conv_shape *shape)
 {
-    return s->kernel_h == 3 && s->kernel_w == 3 && s->stride_h == 1 && s->stride_w == 1 &&
-           s->pad_h <= 1 && s->pad_w <= 1 && s->in_block == s->out_block &&
-           (s->in_block == 8 || s->in_block == 16) && s->rows > 0;
+    return winograd_fits(shape, false, 1);
 }
 
-static bool fits_f32(const struct conv_shape *s)
+static bool fits_bf16(const struct conv_shape *shape)
 {
-    return !s->bf16 && fits_shape(s);
-}
-
-static bool fits_bf16(const struct conv_shape *s)
-{
-    return s->bf16 && fits_shape(s) && processor_has_dots(s->in_block);
+    return winograd_fits(shape, true, 1);
 }
 
 static size_t scratch(const struct conv_shape *shape, enum conv_direction direction, int threads)

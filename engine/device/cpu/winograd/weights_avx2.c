@@ -7,8 +7,9 @@
 #include "engine/device/cpu/simd/vector_avx2.h"
 
 #define WINOGRAD_WEIGHTS winograd_weights_avx2
-#include "engine/device/cpu/winograd/weights_blocked.h"
 #include "engine/device/cpu/winograd/weights_tiles.h"
+
+#include "engine/device/cpu/winograd/weights_blocked.h"
 
 #include "engine/device/cpu/winograd/weights_table.h"
 

@@ -9,8 +9,9 @@
 
 #define NUMBER_BF16
 #define WINOGRAD_WEIGHTS winograd_weights_avx512_bf16
-#include "engine/device/cpu/winograd/weights_fixed.h"
 #include "engine/device/cpu/winograd/weights_tiles.h"
+
+#include "engine/device/cpu/winograd/weights_fixed.h"
 
 #include "engine/device/cpu/winograd/weights_table.h"
 

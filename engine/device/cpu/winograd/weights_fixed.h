@@ -13,17 +13,11 @@
  * The integers lie where the numbers were, as [tile / 2][width] pairs of tiles 2i and 2i + 1.
  */
 
-/* Input channels by vectors of the output that a product holds in registers. */
-#define ROWS    (LANES / 2)
-#define COLUMNS 2
-
 #define MOST         32600.0F /* of a number */
 #define LENGTH       45800.0F /* of the numbers of a run; its square, with roundings, has 31 bits */
 #define LEAST_SQUARE 1e-30F   /* of that length before it is scaled */
 
-#define LINE 16 /* pairs of a cache line */
-#define RUN  WINOGRAD_SCALED_RUN
-
+#define RUN    WINOGRAD_SCALED_RUN
 #define SHRINK shrink
 
 /* The scale of `count` numbers of a block's channels, `width` apart. */
@@ -63,9 +57,9 @@ static TARGET void shrink(const struct winograd_weights *w, int channels, size_t
     } while (t < count);
 }
 
-/* sums[rows][columns vectors] (+)= V^T D of a run of `pairs`; all strides are `width`. */
+/* sums[rows][columns vectors] (+)= V^T D of a run of `count` tiles; all strides are `width`. */
 static inline __attribute__((always_inline)) TARGET void
-multiply_run(struct winograd_panel v, struct winograd_panel d, size_t pairs, size_t width,
+multiply_run(struct winograd_panel v, struct winograd_panel d, size_t count, size_t width,
              bool first, float *sums, int rows, int columns)
 {
     const int32_t *left = (const int32_t *)v.numbers, *right = (const int32_t *)d.numbers;
@@ -79,7 +73,7 @@ multiply_run(struct winograd_panel v, struct winograd_panel d, size_t pairs, siz
         for (int c = 0; c < columns * LANES; c += LINE)
             __builtin_prefetch(sums + (size_t)r * width + c, 1);
     }
-    for (size_t t = 0; t < pairs; t++, left += width, right += width) {
+    for (size_t t = 0; t < count; t += 2, left += width, right += width) {
         v_words both[COLUMNS];
         __builtin_prefetch(left + RUN * width);
         for (int c = 0; c < columns * LANES; c += LINE)
@@ -106,41 +100,4 @@ multiply_run(struct winograd_panel v, struct winograd_panel d, size_t pairs, siz
             const vector value = v_of_words(sum[r][c]) * scale[c];
             v_store(to, v_fma(value, v_all(v.scales[r]), first ? v_zero() : v_load(to)));
         }
-}
-
-static inline TARGET struct winograd_panel panel_from(struct winograd_panel panel, size_t channel)
-{
-    return (struct winograd_panel){panel.numbers + channel, panel.scales + channel};
-}
-
-/* One run of tiles. */
-static TARGET void multiply_square(const struct winograd_square *square, struct winograd_panel v,
-                                   struct winograd_panel d, size_t pairs, size_t width, bool first,
-                                   float *sums)
-{
-    const size_t ins = (size_t)square->ins, outs = (size_t)square->outs;
-    size_t out = 0;
-    for (; out + COLUMNS * LANES <= outs; out += COLUMNS * LANES)
-        for (size_t in = 0; in < ins; in += ROWS)
-            multiply_run(panel_from(v, in), panel_from(d, out), pairs, width, first,
-                         sums + in * width + out, ROWS, COLUMNS);
-    if (out < outs)
-        for (size_t in = 0; in < ins; in += LANES)
-            multiply_run(panel_from(v, in), panel_from(d, out), pairs, width, first,
-                         sums + in * width + out, LANES, 1);
-}
-
-static TARGET void multiply(const struct winograd_weights *w, const struct winograd_square *square,
-                            struct winograd_panel v, struct winograd_panel d, size_t count,
-                            bool first, float *sums)
-{
-    const size_t width = (size_t)w->width;
-    size_t t = 0;
-    do {
-        const size_t run = count - t < RUN ? count - t : RUN;
-        multiply_square(square, v, d, (run + 1) / 2, width, first && t == 0, sums);
-        t += run;
-        v = (struct winograd_panel){v.numbers + run * width, v.scales + width};
-        d = (struct winograd_panel){d.numbers + run * width, d.scales + width};
-    } while (t < count);
 }

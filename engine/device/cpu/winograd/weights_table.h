@@ -1,9 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The bias, the last step of winograd/weights.h and the table, WINOGRAD_WEIGHTS. Included after
- * weights_tiles.h and weights_blocked.h or weights_fixed.h.
+ * The products of squares, the bias and the last step of winograd/weights.h, and the table,
+ * WINOGRAD_WEIGHTS. Included after weights_tiles.h and then weights_blocked.h or weights_fixed.h.
  */
+
+static inline TARGET struct winograd_panel panel_from(struct winograd_panel panel, size_t channel)
+{
+    return (struct winograd_panel){panel.numbers + channel, panel.scales + channel};
+}
+
+/* One run of tiles. */
+static TARGET void multiply_square(const struct winograd_square *square, struct winograd_panel v,
+                                   struct winograd_panel d, size_t count, size_t width, bool first,
+                                   float *sums)
+{
+    const size_t ins = (size_t)square->ins, outs = (size_t)square->outs;
+    size_t out = 0;
+    for (; out + COLUMNS * LANES <= outs; out += COLUMNS * LANES)
+        for (size_t in = 0; in < ins; in += ROWS)
+            multiply_run(panel_from(v, in), panel_from(d, out), count, width, first,
+                         sums + in * width + out, ROWS, COLUMNS);
+    if (out < outs)
+        for (size_t in = 0; in < ins; in += LANES)
+            multiply_run(panel_from(v, in), panel_from(d, out), count, width, first,
+                         sums + in * width + out, LANES, 1);
+}
+
+static TARGET void multiply(const struct winograd_weights *w, const struct winograd_square *square,
+                            struct winograd_panel v, struct winograd_panel d, size_t count,
+                            bool first, float *sums)
+{
+    const size_t width = (size_t)w->width;
+    size_t t = 0;
+    do {
+        const size_t run = count - t < RUN ? count - t : RUN;
+        multiply_square(square, v, d, run, width, first && t == 0, sums);
+        t += run;
+        v = (struct winograd_panel){v.numbers + run * width, v.scales + width};
+        d = (struct winograd_panel){d.numbers + run * width, d.scales + width};
+    } while (t < count);
+}
 
 static TARGET void add_bias(const struct winograd_weights *w, const float *d, int outs,
                             size_t count, bool first, float *bias)

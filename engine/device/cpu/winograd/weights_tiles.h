@@ -12,6 +12,12 @@
 
 #include "engine/device/cpu/simd/stored.h"
 
+/* Input channels by vectors of the output that a product holds in registers. */
+#define ROWS    (LANES / 2)
+#define COLUMNS 2
+
+#define LINE 16 /* floats of a cache line */
+
 /* How many tiles ahead memory is asked for what the transforms read. */
 #define AHEAD 16
 
