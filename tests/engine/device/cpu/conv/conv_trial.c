@@ -2,6 +2,7 @@
 #include "tests/engine/device/cpu/conv/conv_trial.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,25 +10,6 @@
 #include "tests/engine/device/cpu/conv/run_kernel.h"
 
 #define GUARD 64 /* numbers behind each result that must stay as they are */
-
-struct conv_shape kind_shape(const struct kind *k, int block, int rows)
-{
-    struct conv_shape s;
-    memset(&s, 0, sizeof s);
-    s.rows = rows;
-    s.in = k->in * block;
-    s.out = k->out * block;
-    s.in_block = s.out_block = block;
-    s.in_h = k->in_h;
-    s.in_w = k->in_w;
-    s.kernel_h = s.kernel_w = k->kernel;
-    s.stride_h = s.stride_w = k->stride;
-    s.pad_h = s.pad_w = k->pad;
-    s.dilation_h = s.dilation_w = s.groups = 1;
-    s.out_h = (s.in_h + 2 * s.pad_h - s.kernel_h) / s.stride_h + 1;
-    s.out_w = (s.in_w + 2 * s.pad_w - s.kernel_w) / s.stride_w + 1;
-    return s;
-}
 
 /*
  * Much of the time is spent in the plain convolution, which sanitizers would multiply. They are for
@@ -191,6 +173,17 @@ void trial_expect(struct trial *t, enum conv_direction direction)
                 add_products(t, direction, n, pixel / s->out_w, pixel % s->out_w, tap / s->kernel_w,
                              tap % s->kernel_w);
     finish_expected(t, direction);
+}
+
+double array_error(const struct array *a, const struct array *direct, size_t from, size_t to)
+{
+    double off = 0, rounding = 0;
+    for (size_t i = from; i < to; i++) {
+        const double rounded = (double)bf16_widen(bf16_round((float)direct->expected[i]));
+        off += pow((double)number_at(a, i) - a->expected[i], 2);
+        rounding += pow(rounded - a->expected[i], 2);
+    }
+    return off == 0 ? 0 : sqrt(off / rounding);
 }
 
 void array_check_guard(const struct array *a, const char *what)

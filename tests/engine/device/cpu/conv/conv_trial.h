@@ -6,16 +6,9 @@
 #include <stdint.h>
 
 #include "engine/device/bf16.h"
-#include "engine/device/cpu/conv/kernel.h"
+#include "tests/engine/device/cpu/conv/run_kernel.h"
 
 /* Passes of kernels, and a plain convolution in double precision to compare them with. */
-
-struct kind {
-    int in, out; /* blocks */
-    int in_h, in_w, kernel, stride, pad;
-};
-
-struct conv_shape kind_shape(const struct kind *kind, int block, int rows);
 
 /* Arrays of one case: `count` numbers with a guard behind them. */
 struct array {
@@ -56,6 +49,13 @@ void trial_run(struct trial *trial, const struct conv_kernel *kernel, int thread
 
 /* Of a direction, besides the gradient of the bias. */
 struct array *trial_result(struct trial *trial, enum conv_direction direction);
+
+/*
+ * rms error of the numbers [from, to), in parts of that of a direct convolution in bf16, whose
+ * weights and results are rounded, gradients of weights as well: `direct` has what that one expects
+ * before it rounds its results.
+ */
+double array_error(const struct array *array, const struct array *direct, size_t from, size_t to);
 
 /* That nothing was written past the end. */
 void array_check_guard(const struct array *array, const char *what);

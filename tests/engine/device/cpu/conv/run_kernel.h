@@ -8,6 +8,31 @@
 
 #include "engine/device/cpu/conv/kernel.h"
 
+/* Sizes of a convolution. */
+struct kind {
+    int in, out; /* blocks */
+    int in_h, in_w, kernel, stride, pad;
+};
+
+static inline struct conv_shape kind_shape(const struct kind *k, int block, int rows)
+{
+    struct conv_shape s;
+    memset(&s, 0, sizeof s);
+    s.rows = rows;
+    s.in = k->in * block;
+    s.out = k->out * block;
+    s.in_block = s.out_block = block;
+    s.in_h = k->in_h;
+    s.in_w = k->in_w;
+    s.kernel_h = s.kernel_w = k->kernel;
+    s.stride_h = s.stride_w = k->stride;
+    s.pad_h = s.pad_w = k->pad;
+    s.dilation_h = s.dilation_w = s.groups = 1;
+    s.out_h = (s.in_h + 2 * s.pad_h - s.kernel_h) / s.stride_h + 1;
+    s.out_w = (s.in_w + 2 * s.pad_w - s.kernel_w) / s.stride_w + 1;
+    return s;
+}
+
 /* Run a pass, whose arrays are set, with scratch memory that holds no number at all; a kernel has
  * to keep to what it asked for. */
 static inline void run_kernel(const struct conv_kernel *kernel, const struct conv_shape *shape,

@@ -19,31 +19,17 @@
 
 /* --- kernels --- */
 
-static const struct kind {
-    int in, out; /* blocks */
-    int in_h, in_w, pad;
-} kinds[] = {
-    {1, 1, 4, 4, 1},  {2, 3, 7, 7, 1}, {3, 2, 5, 9, 1},  {1, 2, 14, 14, 1}, {5, 1, 1, 1, 1},
-    {2, 2, 3, 13, 0}, {4, 4, 8, 8, 1}, {2, 2, 6, 11, 2}, {33, 2, 4, 4, 1},  {3, 19, 2, 3, 1},
+static const struct kind kinds[] = {
+    {1, 1, 4, 4, 3, 1, 1},  {2, 3, 7, 7, 3, 1, 1},  {3, 2, 5, 9, 3, 1, 1}, {1, 2, 14, 14, 3, 1, 1},
+    {5, 1, 1, 1, 3, 1, 1},  {2, 2, 3, 13, 3, 1, 0}, {4, 4, 8, 8, 3, 1, 1}, {2, 2, 6, 11, 3, 1, 2},
+    {33, 2, 4, 4, 3, 1, 1}, {3, 19, 2, 3, 3, 1, 1},
 };
 
-static struct conv_shape shape_of(const struct kind *k, int block, int rows, bool bf16)
+static struct conv_shape shape_of(const struct kind *kind, int block, int rows, bool bf16)
 {
-    struct conv_shape s;
-    memset(&s, 0, sizeof s);
-    s.rows = rows;
-    s.in = k->in * block;
-    s.out = k->out * block;
-    s.in_block = s.out_block = block;
-    s.in_h = k->in_h;
-    s.in_w = k->in_w;
-    s.kernel_h = s.kernel_w = 3;
-    s.stride_h = s.stride_w = s.dilation_h = s.dilation_w = s.groups = 1;
-    s.pad_h = s.pad_w = k->pad;
-    s.out_h = s.in_h + 2 * k->pad - 2;
-    s.out_w = s.in_w + 2 * k->pad - 2;
-    s.bf16 = bf16;
-    return s;
+    struct conv_shape shape = kind_shape(kind, block, rows);
+    shape.bf16 = bf16;
+    return shape;
 }
 
 /* All that the passes of a shape work on. Inputs far from zero make sums of squares hard. */

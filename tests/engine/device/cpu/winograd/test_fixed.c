@@ -47,8 +47,10 @@ static struct array *source_of(struct trial *t, enum conv_direction direction)
 
 static size_t block_now; /* of the case */
 
+typedef float change_function(float number, size_t i, const struct array *a);
+
 /* Change what is in an array, number by number. */
-static void change(struct array *a, float (*to)(float number, size_t i, const struct array *a))
+static void change(struct array *a, change_function *to)
 {
     for (size_t i = 0; i < a->count; i++)
         a->before[i] = to(a->before[i], i, a);
@@ -56,18 +58,6 @@ static void change(struct array *a, float (*to)(float number, size_t i, const st
         for (size_t i = 0; i < a->count; i++)
             a->before[i] = bf16_widen(bf16_round(a->before[i]));
     array_reset(a);
-}
-
-/* rms error of numbers [from, to), in parts of what rounding weights and results to bf16 costs. */
-static double error_of(const struct array *a, const struct array *direct, size_t from, size_t to)
-{
-    double off = 0, allowed = 0;
-    for (size_t i = from; i < to; i++) {
-        const double rounded = (double)bf16_widen(bf16_round((float)direct->expected[i]));
-        off += pow((double)number_at(a, i) - a->expected[i], 2);
-        allowed += pow(rounded - a->expected[i], 2);
-    }
-    return sqrt(off / allowed);
 }
 
 #define ROWS 12
@@ -101,7 +91,7 @@ START_TEST(small_rows_keep_their_digits)
         const struct array *other = trial_result(&direct, direction);
         for (size_t row = 0; row < ROWS; row++)
             ck_assert_double_lt(
-                error_of(got, other, got->count * row / ROWS, got->count * (row + 1) / ROWS), 2);
+                array_error(got, other, got->count * row / ROWS, got->count * (row + 1) / ROWS), 2);
         trial_free(&direct);
         trial_free(&t);
     }
@@ -263,29 +253,6 @@ static float tiny(float number, size_t i, const struct array *a)
     return number * 1e-38F;
 }
 
-START_TEST(nothing_stays_nothing)
-{
-    static const struct kind kind = {2, 2, 7, 7, 3, 1, 1};
-    for (int d = CONV_FORWARD; d <= CONV_BACKWARD_WEIGHTS; d++) {
-        const enum conv_direction direction = (enum conv_direction)d;
-        const struct conv_kernel *kernel = kernel_of(_i, direction);
-        if (!kernel)
-            return;
-        const struct conv_shape shape = shape_of(&kind, _i, 3);
-        for (int k = 0; k < 2; k++) {
-            struct trial t;
-            trial_make(&t, &shape, false);
-            change(source_of(&t, direction), k ? tiny : zero);
-            trial_run(&t, kernel, 2);
-            const struct array *got = trial_result(&t, direction);
-            for (size_t i = 0; i < got->count; i++)
-                ck_assert_float_le(fabsf(number_at(got, i)), 1e-30F);
-            trial_free(&t);
-        }
-    }
-}
-END_TEST
-
 static float one_infinity(float number, size_t i, const struct array *a)
 {
     return i == a->count / 2 + 3 ? INFINITY : number;
@@ -301,83 +268,92 @@ static float one_huge(float number, size_t i, const struct array *a)
     return i == a->count / 2 + 3 ? 2e38F : number;
 }
 
+#define FEW_ROWS 4
+
+/* Run the direction with its values, or the weights, changed, and check the results. */
+static void check_changed(int index, enum conv_direction direction, bool relu, bool weights,
+                          change_function *to,
+                          void (*check)(const struct array *got, enum conv_direction direction))
+{
+    static const struct kind kind = {2, 2, 7, 7, 3, 1, 1};
+    const struct conv_kernel *kernel = kernel_of(index, direction);
+    if (!kernel)
+        return;
+    struct conv_shape shape = shape_of(&kind, index, FEW_ROWS);
+    struct trial t;
+    shape.relu = relu;
+    trial_make(&t, &shape, false);
+    change(weights ? &t.weights : source_of(&t, direction), to);
+    trial_expect(&t, direction);
+    trial_run(&t, kernel, 2);
+    check(trial_result(&t, direction), direction);
+    trial_free(&t);
+}
+
+static void is_nothing(const struct array *got, enum conv_direction direction)
+{
+    (void)direction;
+    for (size_t i = 0; i < got->count; i++)
+        ck_assert_float_le(fabsf(number_at(got, i)), 1e-30F);
+}
+
+START_TEST(nothing_stays_nothing)
+{
+    for (int d = CONV_FORWARD; d <= CONV_BACKWARD_WEIGHTS; d++) {
+        check_changed(_i, (enum conv_direction)d, false, false, zero, is_nothing);
+        check_changed(_i, (enum conv_direction)d, false, false, tiny, is_nothing);
+    }
+}
+END_TEST
+
+static void is_not_finite_where_huge(const struct array *got, enum conv_direction direction)
+{
+    (void)direction;
+    for (size_t i = 0; i < got->count; i++)
+        if (fabs(got->expected[i]) > 1e30)
+            ck_assert(!isfinite(number_at(got, i)));
+}
+
 /* What could leave f32 within a kernel is not finite, also behind a ReLU, where direct it might be.
  */
 START_TEST(huge_numbers_are_no_others)
 {
-    static const struct kind kind = {2, 2, 7, 7, 3, 1, 1};
-    const struct conv_kernel *kernel = kernel_of(_i, CONV_FORWARD);
-    if (!kernel)
-        return;
-    for (int relu = 0; relu < 2; relu++) {
-        struct conv_shape shape = shape_of(&kind, _i, 4);
-        struct trial t;
-        shape.relu = relu;
-        trial_make(&t, &shape, false);
-        change(&t.src, one_huge);
-        trial_expect(&t, CONV_FORWARD);
-        trial_run(&t, kernel, 2);
-        for (size_t i = 0; i < t.dst.count; i++)
-            if (fabs(t.dst.expected[i]) > 1e30)
-                ck_assert(!isfinite(number_at(&t.dst, i)));
-        trial_free(&t);
-    }
+    for (int relu = 0; relu < 2; relu++)
+        check_changed(_i, CONV_FORWARD, relu, false, one_huge, is_not_finite_where_huge);
 }
 END_TEST
 
-/* What is not finite is seen wherever it counts, and not in other rows. */
+static void shows_what_is_not_finite(const struct array *got, enum conv_direction direction)
+{
+    (void)direction;
+    for (size_t i = 0; i < got->count; i++)
+        ck_assert(isfinite(got->expected[i]) || !isfinite(number_at(got, i)));
+}
+
+/* And not in other rows. */
+static void shows_it_in_its_row(const struct array *got, enum conv_direction direction)
+{
+    shows_what_is_not_finite(got, direction);
+    for (size_t i = 0; i < got->count; i++)
+        if (direction != CONV_BACKWARD_WEIGHTS && i / (got->count / FEW_ROWS) != FEW_ROWS / 2)
+            ck_assert(isfinite(number_at(got, i)));
+}
+
 START_TEST(infinities_are_seen)
 {
-    static const struct kind kind = {2, 2, 7, 7, 3, 1, 1};
     for (int d = CONV_FORWARD; d <= CONV_BACKWARD_WEIGHTS; d++) {
-        const enum conv_direction direction = (enum conv_direction)d;
-        const struct conv_kernel *kernel = kernel_of(_i, direction);
-        if (!kernel)
-            return;
-        const struct conv_shape shape = shape_of(&kind, _i, 4);
-        for (int k = 0; k < 2; k++) {
-            struct trial t;
-            trial_make(&t, &shape, false);
-            change(source_of(&t, direction), k ? one_nan : one_infinity);
-            trial_expect(&t, direction);
-            trial_run(&t, kernel, 2);
-            const struct array *got = trial_result(&t, direction);
-            const size_t row = got->count / 4;
-            for (size_t i = 0; i < got->count; i++) {
-                const bool finite = isfinite(number_at(got, i));
-                if (!isfinite(got->expected[i]))
-                    ck_assert(!finite);
-                else if (direction != CONV_BACKWARD_WEIGHTS && i / row != 2)
-                    ck_assert(finite);
-            }
-            trial_free(&t);
-        }
+        check_changed(_i, (enum conv_direction)d, false, false, one_infinity, shows_it_in_its_row);
+        check_changed(_i, (enum conv_direction)d, false, false, one_nan, shows_it_in_its_row);
     }
 }
 END_TEST
 
-/* And of the weights. */
 START_TEST(infinite_weights_are_seen)
 {
-    static const struct kind kind = {2, 2, 7, 7, 3, 1, 1};
     for (int d = CONV_FORWARD; d <= CONV_BACKWARD_DATA; d++) {
-        const enum conv_direction direction = (enum conv_direction)d;
-        const struct conv_kernel *kernel = kernel_of(_i, direction);
-        if (!kernel)
-            return;
-        const struct conv_shape shape = shape_of(&kind, _i, 1);
-        for (int k = 0; k < 2; k++) {
-            struct trial t;
-            trial_make(&t, &shape, false);
-            change(&t.weights, k ? one_nan : one_infinity);
-            trial_expect(&t, direction);
-            trial_run(&t, kernel, 2);
-            const struct array *got = trial_result(&t, direction);
-            for (size_t i = 0; i < got->count; i++)
-                if (!isfinite(got->expected[i]))
-                    ck_assert(!isfinite(number_at(got, i)));
-            trial_free(&t);
-        }
+        check_changed(_i, (enum conv_direction)d, false, true, one_infinity,
+                      shows_what_is_not_finite);
+        check_changed(_i, (enum conv_direction)d, false, true, one_nan, shows_what_is_not_finite);
     }
 }
 END_TEST
