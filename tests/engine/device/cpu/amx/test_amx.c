@@ -19,11 +19,9 @@
 
 #define BLOCK 16
 
-static const struct kind {
-    int in, out, h, w, kernel, stride; /* channels, sides of the input */
-} kinds[] = {
-    {32, 32, 7, 7, 3, 1}, {64, 32, 5, 9, 3, 2}, {32, 96, 6, 4, 1, 2},
-    {64, 64, 1, 1, 3, 1}, {32, 48, 9, 5, 5, 1}, {16, 80, 4, 6, 3, 1},
+static const struct kind kinds[] = {
+    {2, 2, 7, 7, 3, 1, 1}, {4, 2, 5, 9, 3, 2, 1}, {2, 6, 6, 4, 1, 2, 0},
+    {4, 4, 1, 1, 3, 1, 1}, {2, 3, 9, 5, 5, 1, 2}, {1, 5, 4, 6, 3, 1, 1},
 };
 
 static const int row_counts[] = {1, 16, 37, 65};
@@ -55,30 +53,13 @@ static uint16_t *values_make(size_t count, uint64_t seed)
 static void trial_make(struct trial *t, const struct kind *k, int rows, int threads)
 {
     const struct rng_stream stream = rng_stream(5, RNG_RANDOM_DATA, 0, 0, 0);
-    t->shape = (struct conv_shape){.rows = rows,
-                                   .in = k->in,
-                                   .in_h = k->h,
-                                   .in_w = k->w,
-                                   .in_block = BLOCK,
-                                   .out = k->out,
-                                   .out_h = (k->h - 1) / k->stride + 1,
-                                   .out_w = (k->w - 1) / k->stride + 1,
-                                   .out_block = BLOCK,
-                                   .groups = 1,
-                                   .kernel_h = k->kernel,
-                                   .kernel_w = k->kernel,
-                                   .stride_h = k->stride,
-                                   .stride_w = k->stride,
-                                   .pad_h = k->kernel / 2,
-                                   .pad_w = k->kernel / 2,
-                                   .dilation_h = 1,
-                                   .dilation_w = 1,
-                                   .bf16 = true};
+    t->shape = kind_shape(k, BLOCK, rows);
+    t->shape.bf16 = true;
     const struct conv_shape *s = &t->shape;
     t->threads = threads;
-    t->src_count = (size_t)rows * (size_t)k->in * (size_t)(k->h * k->w);
-    t->dst_count = (size_t)rows * (size_t)k->out * (size_t)(s->out_h * s->out_w);
-    t->weight_count = (size_t)k->in * (size_t)k->out * (size_t)(k->kernel * k->kernel);
+    t->src_count = (size_t)rows * (size_t)s->in * (size_t)(s->in_h * s->in_w);
+    t->dst_count = (size_t)rows * (size_t)s->out * (size_t)(s->out_h * s->out_w);
+    t->weight_count = (size_t)s->in * (size_t)s->out * (size_t)(k->kernel * k->kernel);
     t->x = values_make(t->src_count, 1);
     t->normed = malloc(t->src_count * sizeof *t->normed);
     t->dst = values_make(t->dst_count, 3);
@@ -87,12 +68,13 @@ static void trial_make(struct trial *t, const struct kind *k, int rows, int thre
     /* Most are zero, or sums would be too large for bf16. */
     for (size_t i = 0; i < t->weight_count; i++)
         t->weights[i] = rng_word(&stream, i) % 8 ? 0 : integer(&stream, i + t->weight_count, 2);
-    for (size_t c = 0; c < (size_t)k->in; c++) {
+    for (size_t c = 0; c < (size_t)s->in; c++) {
         t->scale[c] = integer(&stream, c, 3);
         t->shift[c] = integer(&stream, c + 1000, 3);
     }
     for (size_t i = 0; i < t->src_count; i++) {
-        const size_t c = i / (size_t)(k->h * k->w * BLOCK) * BLOCK % (size_t)k->in + i % BLOCK;
+        const size_t c =
+            i / (size_t)(s->in_h * s->in_w * BLOCK) * BLOCK % (size_t)s->in + i % BLOCK;
         const float y = bf16_widen(t->x[i]) * t->scale[c] + t->shift[c];
         t->normed[i] = bf16_round(y > 0 ? y : 0);
     }
