@@ -77,6 +77,15 @@ static char *source_of(const struct data_request *request, const struct found *f
     return error_if_null(source, err, found->name);
 }
 
+/* Rows that nobody wants take memory no longer, but that of pictures is shared. */
+static void keep_wanted(const struct data_rows *wanted, struct data *data)
+{
+    if (data->pictures.pixels)
+        return;
+    dataset_keep(&data->train, wanted->train);
+    dataset_keep(&data->test, wanted->test);
+}
+
 bool data_open(const struct data_request *request, struct data *out, struct error *err)
 {
     struct found found;
@@ -89,6 +98,7 @@ bool data_open(const struct data_request *request, struct data *out, struct erro
         out->class_names = found.classes;
         found.name = NULL;
         found.classes = NULL;
+        keep_wanted(&request->wanted, out);
     }
     found_free(&found);
     if (!ok)

@@ -29,6 +29,24 @@ bool dataset_allocate(struct dataset *set, bool numbers, const char *what, struc
     return true;
 }
 
+/* Less of some memory, or as much where that fails; none stays none. */
+static void *shrunk(void *memory, size_t bytes)
+{
+    void *less = memory ? realloc(memory, bytes) : NULL;
+    return less ? less : memory;
+}
+
+void dataset_keep(struct dataset *set, long rows)
+{
+    const size_t row = (size_t)set->channels * (size_t)set->height * (size_t)set->width;
+    if (rows <= 0 || rows >= set->rows)
+        return;
+    set->rows = (int)rows;
+    set->labels = shrunk(set->labels, (size_t)rows);
+    set->pixels = shrunk(set->pixels, (size_t)rows * row);
+    set->numbers = shrunk(set->numbers, (size_t)rows * row * sizeof *set->numbers);
+}
+
 bool dataset_check_labels(const struct dataset *set, const char *path, struct error *err)
 {
     for (int i = 0; i < set->rows; i++)

@@ -35,6 +35,38 @@ START_TEST(describe_agrees_with_open)
 }
 END_TEST
 
+/* As many as are wanted, or all, of bytes and of numbers. */
+START_TEST(the_first_rows_are_kept)
+{
+    put_idx(folder, true);
+    const char *const names[] = {folder, "random:20x3"};
+    static const struct data_rows wanted[] = {{7, 0}, {0, 3}, {TRAIN + 1, 1}};
+    for (int i = 0; i < 6; i++) {
+        struct data some;
+        const struct data_request request = {
+            .name = names[i / 3], .seed = 1, .wanted = wanted[i % 3]};
+        open_or_fail(names[i / 3], NULL);
+        ck_assert_msg(data_open(&request, &some, &err), "%s", err.text);
+        const struct dataset *const parts[] = {&some.train, &some.test};
+        const struct dataset *const whole[] = {&data.train, &data.test};
+        const long asked[] = {request.wanted.train, request.wanted.test};
+        for (int p = 0; p < 2; p++) {
+            const size_t row = (size_t)(whole[p]->channels * whole[p]->height * whole[p]->width);
+            const int rows =
+                asked[p] > 0 && asked[p] < whole[p]->rows ? (int)asked[p] : whole[p]->rows;
+            ck_assert_int_eq(parts[p]->rows, rows);
+            ck_assert_mem_eq(parts[p]->labels, whole[p]->labels, (size_t)rows);
+            if (whole[p]->numbers)
+                ck_assert_mem_eq(parts[p]->numbers, whole[p]->numbers,
+                                 (size_t)rows * row * sizeof *whole[p]->numbers);
+            else
+                ck_assert_mem_eq(parts[p]->pixels, whole[p]->pixels, (size_t)rows * row);
+        }
+        data_close(&some);
+    }
+}
+END_TEST
+
 START_TEST(named_data_are_found)
 {
     static const char *const places[] = {"fashion-mnist", "."};
@@ -254,6 +286,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, data_setup, data_teardown);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, describe_agrees_with_open);
+    tcase_add_test(tcase, the_first_rows_are_kept);
     tcase_add_test(tcase, named_data_are_found);
     tcase_add_test(tcase, missing_data_say_where_and_how);
     tcase_add_test(tcase, a_folder_may_name_its_classes);
