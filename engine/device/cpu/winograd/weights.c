@@ -67,29 +67,30 @@ static struct winograd_chunk chunk_of(const struct winograd_weights *w, size_t f
     return chunk;
 }
 
-/* Some groups, those of V first, then those of D. */
-struct groups {
-    size_t first, count;
-};
+/* V or D of some bands of a group; those of V come first. */
+static void transform(const struct work *work, const struct winograd_chunk *chunk, int group,
+                      size_t from, size_t count, float *panels)
+{
+    const struct winograd_weights *w = &work->w;
+    if (group < w->in_groups)
+        w->kernels->input(w, chunk, work->pass->x, group, from, count, panels);
+    else
+        w->kernels->gradient(w, chunk, work->pass->dy, group - w->in_groups, from, count, panels);
+}
 
-/* Their V and D of a chunk, in pieces: some bands of a group. */
-static void transform(const struct work *work, const struct team *team,
-                      const struct winograd_chunk *chunk, const struct groups *groups, float *base)
+/* V and D of a chunk, in pieces: some bands of a group. */
+static void transform_all(const struct work *work, const struct team *team,
+                          const struct winograd_chunk *chunk, float *base)
 {
     const struct winograd_weights *w = &work->w;
     const size_t piece = ceil_div(PIECE, (size_t)w->wide.count);
     const size_t pieces = ceil_div(chunk->count, piece);
-    for (size_t i = team->self; i < groups->count * pieces; i += team->size) {
-        const size_t at = i % pieces * piece, from = chunk->from + at;
-        const size_t count = shorter(piece, chunk->count - at);
-        const int group = (int)(groups->first + i / pieces), out_group = group - w->in_groups;
-        float *panels = base + (size_t)group * WINOGRAD_POINTS * w->panel;
-        if (out_group < 0)
-            w->kernels->input(w, chunk, work->pass->x, group, from, count, panels);
-        else
-            w->kernels->gradient(w, chunk, work->pass->dy, out_group, from, count, panels);
+    for (size_t i = team->self; i < winograd_panels(w) / WINOGRAD_POINTS * pieces;
+         i += team->size) {
+        const size_t at = i % pieces * piece, group = i / pieces;
+        transform(work, chunk, (int)group, chunk->from + at, shorter(piece, chunk->count - at),
+                  base + group * WINOGRAD_POINTS * w->panel);
     }
-    team_wait(team);
 }
 
 static void finish_bias(const struct work *work, const struct winograd_square *square,
@@ -126,64 +127,62 @@ static struct ranges ranges_of(const struct winograd_chunk *chunk, size_t point)
 }
 
 /* A panel, one of V or, after them, of D, from a tile on at which a range or a run of it begins:
- * no two of them have the same scales. */
+ * no two of them share pairs or scales. */
 static struct winograd_panel panel_at(const struct work *work, float *base, int group, size_t point,
                                       size_t from)
 {
     const struct winograd_weights *w = &work->w;
     const size_t index = (size_t)group * WINOGRAD_POINTS + point, width = (size_t)w->width;
-    const size_t run = index * w->runs + (w->runs > 0 ? ceil_div(from, WINOGRAD_SCALED_RUN) : 0);
-    return (struct winograd_panel){base + index * w->panel + from * width,
-                                   base + work->layout.scales + run * width};
+    const size_t lines = w->runs > 0 ? ceil_div(from, 2) : from;
+    const size_t runs = w->runs > 0 ? ceil_div(from, WINOGRAD_SCALED_RUN) : 0;
+    return (struct winograd_panel){base + index * w->panel + lines * width,
+                                   base + work->layout.scales + (index * w->runs + runs) * width};
 }
 
-/* Where the bias of an output group is summed up from its D, which are f32. */
+/* Sum up the bias of an output group from its D, which are f32. */
 static void add_bias(const struct work *work, const struct winograd_chunk *chunk, int out_group,
-                     bool first, float *base)
+                     const float *d, bool first, float *base)
 {
     const struct winograd_weights *w = &work->w;
-    const struct winograd_panel d = panel_at(work, base, w->in_groups + out_group, POINT_ONE, 0);
     if (work->pass->dbias)
-        w->kernels->bias(w, d.numbers, group_channels(w, w->shape->out, out_group),
+        w->kernels->bias(w, d, group_channels(w, w->shape->out, out_group),
                          chunk->first[WINOGRAD_KINDS], first,
                          base + work->layout.bias + (size_t)out_group * (size_t)w->width);
 }
 
-/* Their V and D as integers. */
-static void shrink(const struct work *work, const struct team *team,
-                   const struct winograd_chunk *chunk, const struct groups *groups, bool first,
-                   float *base)
+/* V or D of a group as integers, which are made as f32 in `made`. */
+static void make_integers(const struct work *work, const struct winograd_chunk *chunk, int group,
+                          bool first, float *made, float *base)
 {
     const struct winograd_weights *w = &work->w;
-    for (size_t i = team->self; i < groups->count * WINOGRAD_POINTS; i += team->size) {
-        const int group = (int)(groups->first + i / WINOGRAD_POINTS);
-        const int out_group = group - w->in_groups;
-        const int channels = out_group < 0 ? group_channels(w, w->shape->in, group)
-                                           : group_channels(w, w->shape->out, out_group);
-        const size_t point = i % WINOGRAD_POINTS;
+    const size_t width = (size_t)w->width;
+    const int out_group = group - w->in_groups;
+    const int channels = out_group < 0 ? group_channels(w, w->shape->in, group)
+                                       : group_channels(w, w->shape->out, out_group);
+    transform(work, chunk, group, chunk->from, chunk->count, made);
+    if (out_group >= 0)
+        add_bias(work, chunk, out_group, made + POINT_ONE * w->made, first, base);
+    for (size_t point = 0; point < WINOGRAD_POINTS; point++) {
         const struct ranges ranges = ranges_of(chunk, point);
-        if (point == POINT_ONE && out_group >= 0)
-            add_bias(work, chunk, out_group, first, base);
-        for (int j = 0; j < ranges.pieces; j++) {
-            const struct winograd_panel at = panel_at(work, base, group, point, ranges.from[j]);
-            w->kernels->shrink(w, channels, ranges.count[j], at.numbers, at.scales);
-        }
+        for (int i = 0; i < ranges.pieces; i++)
+            w->kernels->shrink(w, channels, ranges.count[i],
+                               made + point * w->made + ranges.from[i] * width,
+                               panel_at(work, base, group, point, ranges.from[i]));
     }
-    team_wait(team);
 }
 
-/* What is multiplied. A thread alone takes a group at a time, which its cache holds meanwhile. */
+/* What is multiplied. Groups are made into integers one by one, as a cache holds one meanwhile. */
 static void prepare(const struct work *work, const struct team *team,
                     const struct winograd_chunk *chunk, bool first, float *base)
 {
     const struct winograd_weights *w = &work->w;
-    const size_t all = (size_t)w->in_groups + (size_t)w->out_groups;
-    struct groups groups = {0, team->size > 1 ? all : 1};
-    for (; groups.first < all; groups.first += groups.count) {
-        transform(work, team, chunk, &groups, base);
-        if (w->kernels->shrink)
-            shrink(work, team, chunk, &groups, first, base);
-    }
+    float *made = base + work->layout.made + team->self * WINOGRAD_POINTS * w->made;
+    if (!w->kernels->shrink)
+        transform_all(work, team, chunk, base);
+    else
+        for (size_t i = team->self; i < winograd_panels(w) / WINOGRAD_POINTS; i += team->size)
+            make_integers(work, chunk, (int)i, first, made, base);
+    team_wait(team);
 }
 
 /* A point of a square. */
@@ -199,7 +198,9 @@ static void multiply_point(const struct work *work, const struct winograd_chunk 
             panel_at(work, base, w->in_groups + square->out_group, point, ranges.from[j]),
             ranges.count[j], first && j == 0, sums);
     if (!w->kernels->shrink && point == POINT_ONE && square->in_group == 0)
-        add_bias(work, chunk, square->out_group, first, base);
+        add_bias(work, chunk, square->out_group,
+                 panel_at(work, base, w->in_groups + square->out_group, point, 0).numbers, first,
+                 base);
 }
 
 /* The groups of a field. */

@@ -33,11 +33,23 @@ struct winograd_square {
     int ins, outs;
 };
 
-/* V or D of a group at a point, from some tile on. Those that are integers have scales:
- * [run][width]. */
+/* V or D of a group at a point, from some tile on: [tile][width], or integers as pairs of tiles,
+ * with scales: [run][width]. */
 struct winograd_panel {
     float *numbers, *scales;
 };
+
+static inline struct winograd_panel panel_from(struct winograd_panel panel, size_t channel)
+{
+    return (struct winograd_panel){panel.numbers + channel, panel.scales + channel};
+}
+
+/* The run after one that takes so many lines. */
+static inline struct winograd_panel panel_after(struct winograd_panel panel, size_t lines,
+                                                size_t width)
+{
+    return (struct winograd_panel){panel.numbers + lines * width, panel.scales + width};
+}
 
 /* The inner loops for one instruction set and type of values, f32 or bf16. Nothing is parallel
  * here.
@@ -45,16 +57,16 @@ struct winograd_panel {
 struct winograd_weights_kernels {
     int block;
     /* V of `count` bands from the one with the number `from`, of a chunk, in the panels of `group`,
-     * which begin at `v`. */
+     * which begin at `v`, w->made floats apart. */
     void (*input)(const struct winograd_weights *w, const struct winograd_chunk *chunk,
                   const void *x, int group, size_t from, size_t count, float *v);
     /* D, likewise. */
     void (*gradient)(const struct winograd_weights *w, const struct winograd_chunk *chunk,
                      const void *dy, int group, size_t from, size_t count, float *d);
-    /* Turn `count` tiles of a panel of V or D, with so many channels, into integers, where they
-     * lie, each run of them by itself; NULL: products are of f32. */
-    void (*shrink)(const struct winograd_weights *w, int channels, size_t count, float *numbers,
-                   float *scales);
+    /* Turn `count` tiles of V or D, with so many channels, into the integers of a panel, each run
+     * of them by itself; NULL: products are of f32. */
+    void (*shrink)(const struct winograd_weights *w, int channels, size_t count,
+                   const float *numbers, struct winograd_panel to);
     /* For one point: add the products of `count` tiles to the sums of a square, or set them where
      * `first` is set. */
     void (*multiply)(const struct winograd_weights *w, const struct winograd_square *square,

@@ -5,8 +5,9 @@
  * simd/blocked.h, between weights_tiles.h and weights_table.h.
  */
 
-#define RUN    WINOGRAD_RUN
-#define SHRINK NULL /* V and D stay as they are */
+#define RUN          WINOGRAD_RUN
+#define LINES(tiles) (tiles) /* of a panel */
+#define SHRINK       NULL    /* V and D stay as they are */
 
 /*
  * sums[rows][columns vectors] (+)= V^T D of `count` tiles; all strides are `width`. The sums are

@@ -10,15 +10,16 @@
  * lengths (Cauchy and Schwarz). Numbers below 1e-18 are lost, and with one above 1e18 the sums are
  * NaN.
  *
- * The integers lie where the numbers were, as [tile / 2][width] pairs of tiles 2i and 2i + 1.
+ * The integers of a run are [tile / 2][width] pairs, of tiles 2i and 2i + 1.
  */
 
 #define MOST         32600.0F /* of a number */
 #define LENGTH       45800.0F /* of the numbers of a run; its square, with roundings, has 31 bits */
 #define LEAST_SQUARE 1e-30F   /* of that length before it is scaled */
 
-#define RUN    WINOGRAD_SCALED_RUN
-#define SHRINK shrink
+#define RUN          WINOGRAD_SCALED_RUN
+#define LINES(tiles) (((tiles) + 1) / 2) /* of a panel */
+#define SHRINK       shrink
 
 /* The scale of `count` numbers of a block's channels, `width` apart. */
 static inline TARGET vector run_scale(const float *numbers, size_t count, size_t width)
@@ -32,28 +33,28 @@ static inline TARGET vector run_scale(const float *numbers, size_t count, size_t
     return v_max(v_sqrt(square) * v_all(1 / LENGTH), most * v_all(1 / MOST));
 }
 
-static TARGET void shrink_run(float *numbers, float *scale, size_t count, size_t width)
+static TARGET void shrink_run(const float *numbers, struct winograd_panel to, size_t count,
+                              size_t width)
 {
     const vector by = run_scale(numbers, count, width), factor = v_all(1) / by;
-    float *to = numbers;
-    v_store(scale, by);
-    for (size_t i = 0; i < count; i += 2, numbers += 2 * width, to += width) {
+    v_store(to.scales, by);
+    for (size_t i = 0; i < count; i += 2, numbers += 2 * width, to.numbers += width) {
         const vector second = i + 1 < count ? v_load(numbers + width) : v_zero();
-        v_store_words(to, v_pairs(v_load(numbers) * factor, second * factor));
+        v_store_words(to.numbers, v_pairs(v_load(numbers) * factor, second * factor));
     }
 }
 
 static TARGET void shrink(const struct winograd_weights *w, int channels, size_t count,
-                          float *numbers, float *scales)
+                          const float *numbers, struct winograd_panel to)
 {
     const size_t width = (size_t)w->width;
     size_t t = 0;
     do { /* no tiles have a scale, too, as their products are added up */
         const size_t run = count - t < RUN ? count - t : RUN;
         for (int c = 0; c < channels; c += LANES)
-            shrink_run(numbers + t * width + c, scales + c, run, width);
+            shrink_run(numbers + t * width + c, panel_from(to, (size_t)c), run, width);
         t += run;
-        scales += width;
+        to = panel_after(to, LINES(run), width);
     } while (t < count);
 }
 
@@ -75,9 +76,9 @@ multiply_run(struct winograd_panel v, struct winograd_panel d, size_t count, siz
     }
     for (size_t t = 0; t < count; t += 2, left += width, right += width) {
         v_words both[COLUMNS];
-        __builtin_prefetch(left + RUN * width);
+        __builtin_prefetch(left + LINES(RUN) * width);
         for (int c = 0; c < columns * LANES; c += LINE)
-            __builtin_prefetch(right + RUN * width + c);
+            __builtin_prefetch(right + LINES(RUN) * width + c);
 #pragma GCC unroll 2
         for (int c = 0; c < columns; c++)
             both[c] = v_load_words(right + c * LANES);

@@ -3,13 +3,11 @@
 
 #include "engine/device/cpu/winograd/weights.h"
 
-#define MAX_WIDTH  32                 /* V and D of a run, and the sums, are 20 KB for each point */
-#define OWN_BYTES  ((size_t)64 << 20) /* of sums */
-#define PADDING    16                 /* floats: a cache line */
-#define CHUNK      128                /* tiles, about */
-#define LONG_CHUNK 256
-#define MANY_SUMS  ((size_t)4 << 20) /* bytes, which take long to fetch */
-#define FIELD      256               /* channels */
+#define MAX_WIDTH 32                 /* V and D of a run, and the sums, are 20 KB for each point */
+#define OWN_BYTES ((size_t)64 << 20) /* of sums */
+#define PADDING   16                 /* floats: a cache line */
+#define CHUNK     128                /* tiles, about */
+#define FIELD     256                /* channels */
 
 /* Groups as equal as can be, of at most `most` channels. */
 static void set_width(struct winograd_weights *w, int most)
@@ -54,13 +52,12 @@ static void set_parts(struct winograd_weights *w, int threads)
 
 /*
  * In a chunk of a few MB the sums are fetched once. Where there are few tiles, one chunk for all
- * saves even that. Integers take half the room.
+ * saves even that.
  */
 static void set_chunk(struct winograd_weights *w)
 {
     const size_t most = ceil_div(w->bands, w->parts), across = (size_t)w->wide.count;
-    const bool is_long = w->kernels->shrink && sums_bytes(w) > MANY_SUMS;
-    const size_t chunks = ceil_div(most * across, is_long ? LONG_CHUNK : CHUNK);
+    const size_t chunks = ceil_div(most * across, CHUNK);
     w->single = w->parts == 1 && few_tiles(w);
     w->chunk = w->single ? most : ceil_div(most, chunks);
 }
@@ -105,10 +102,13 @@ void winograd_weights_plan(struct winograd_weights *w, const struct conv_shape *
     set_parts(w, threads);
     set_chunk(w);
     set_fields(w, threads);
-    w->panel = w->chunk * (size_t)w->wide.count * (size_t)w->width + PADDING;
-    w->sums = (size_t)w->width * (size_t)w->width + PADDING;
-    if (w->kernels->shrink) /* one more, as ranges of tiles begin anywhere: see panel_at */
-        w->runs = ceil_div(w->chunk * (size_t)w->wide.count, WINOGRAD_SCALED_RUN) + 1;
+    const size_t tiles = w->chunk * (size_t)w->wide.count, width = (size_t)w->width;
+    w->panel = w->made = tiles * width + PADDING;
+    w->sums = width * width + PADDING;
+    if (w->kernels->shrink) { /* pairs, and one more of each as ranges begin anywhere: panel_at */
+        w->panel = (tiles / 2 + 1) * width + PADDING;
+        w->runs = ceil_div(tiles, WINOGRAD_SCALED_RUN) + 1;
+    }
 }
 
 struct winograd_weights_layout winograd_weights_layout(const struct winograd_weights *w,
@@ -118,8 +118,10 @@ struct winograd_weights_layout winograd_weights_layout(const struct winograd_wei
     l.scales = winograd_panels(w) * w->panel;
     l.sums = l.scales + winograd_panels(w) * w->runs * (size_t)w->width;
     const size_t kept = w->single ? (size_t)threads : winograd_squares(w);
+    const size_t workers = w->parts == 1 ? (size_t)threads : 1;
     l.bias = l.sums + kept * WINOGRAD_POINTS * w->sums;
-    l.end = l.bias + (size_t)w->out_groups * (size_t)w->width;
+    l.made = ceil_div(l.bias + (size_t)w->out_groups * (size_t)w->width, PADDING) * PADDING;
+    l.end = l.made + (w->kernels->shrink ? workers * WINOGRAD_POINTS * w->made : 0);
     l.end = ceil_div(l.end, 1024) * 1024;
     return l;
 }

@@ -47,18 +47,21 @@ struct winograd_weights {
     size_t chunk;                    /* bands */
     bool single;                     /* one chunk for all: squares are finished at once */
     int field;                       /* groups of a field's sides, at most */
-    size_t panel; /* floats of a panel, and of one point's sums in a square: with padding, */
-    size_t sums;  /* so that the 36 of them do not meet in the same set of a cache */
-    size_t runs;  /* of scales of a panel, at most; 0: V and D have none */
+    size_t made;                     /* floats of a panel as the transforms make it, */
+    size_t panel;                    /* as it is multiplied, */
+    size_t sums; /* and of one point's sums in a square: with padding, so that the 36 of them do
+                    not meet in the same set of a cache */
+    size_t runs; /* of scales of a panel, at most; 0: V and D have none */
 };
 
 /* Tiles added up in registers before they join the sums. */
 #define WINOGRAD_RUN        64
 #define WINOGRAD_SCALED_RUN 128 /* as integers */
 
-/* Where a part of the scratch, which begins with the panels of V and of D, has the rest; floats. */
+/* Where a part of the scratch, which begins with the panels of V and of D, has the rest; floats.
+ * `made` is for panels of one group and thread, until they are integers. */
 struct winograd_weights_layout {
-    size_t scales, sums, bias, end;
+    size_t scales, sums, bias, made, end;
 };
 
 /* For a shape that fits the kernels. The scratch has `parts` times the layout. */

@@ -5,11 +5,6 @@
  * WINOGRAD_WEIGHTS. Included after weights_tiles.h and then weights_blocked.h or weights_fixed.h.
  */
 
-static inline TARGET struct winograd_panel panel_from(struct winograd_panel panel, size_t channel)
-{
-    return (struct winograd_panel){panel.numbers + channel, panel.scales + channel};
-}
-
 /* One run of tiles. */
 static TARGET void multiply_square(const struct winograd_square *square, struct winograd_panel v,
                                    struct winograd_panel d, size_t count, size_t width, bool first,
@@ -37,8 +32,8 @@ static TARGET void multiply(const struct winograd_weights *w, const struct winog
         const size_t run = count - t < RUN ? count - t : RUN;
         multiply_square(square, v, d, run, width, first && t == 0, sums);
         t += run;
-        v = (struct winograd_panel){v.numbers + run * width, v.scales + width};
-        d = (struct winograd_panel){d.numbers + run * width, d.scales + width};
+        v = panel_after(v, LINES(run), width);
+        d = panel_after(d, LINES(run), width);
     } while (t < count);
 }
 

@@ -265,7 +265,7 @@ static inline __attribute__((always_inline)) TARGET void
 map_tile(const struct walk *walk, const struct window *window, const struct side_map three,
          const struct side_map four, float *out)
 {
-    const size_t stride = walk->w->panel;
+    const size_t stride = walk->w->made;
     if (walk->high == 4 && walk_four(walk))
         map_window(window, four, four, out, stride);
     else if (walk->high == 4)
