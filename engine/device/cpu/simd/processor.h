@@ -17,14 +17,15 @@ static inline bool processor_has_vectors(int floats)
 #endif
 }
 
-/* The same for kernels that multiply numbers of 16 bits (v_dot in vector_*.h). What the library is
- * held to does not count here: such kernels are offered where those of f32 are. */
+/* The same for kernels that multiply numbers of 16 bits (v_dot in vector_*.h); with AVX-512 they
+ * round to bf16 by the processor, too. What the library is held to does not count here: such
+ * kernels are offered where those of f32 are. */
 static inline bool processor_has_dots(int floats)
 {
 #if defined(__x86_64__)
     return processor_has_vectors(floats) &&
            (floats != 16 ||
-            (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni")));
+            (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16")));
 #else
     (void)floats;
     return false;

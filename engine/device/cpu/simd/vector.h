@@ -6,7 +6,7 @@
  * TARGET, LANES, `vector` and MM(name), which is the name of an intrinsic of the set; for bf16
  * v_half, LANES of them, HALF(name), an intrinsic for it, v_words, LANES words of 32 bits, and
  * v_lower_halves(words). With V_DOTS there are those of numbers of 16 bits as well, for processors
- * that have them (processor_has_dots).
+ * that have them (processor_has_dots); V_ROUNDS says that v_round is then the processor's own.
  */
 
 static inline TARGET vector v_load(const float *p)
@@ -66,24 +66,35 @@ static inline TARGET v_words v_round_words(vector v)
     return (v_words)((((bits + 0x7fff + (bits >> 16 & 1)) >> 16) & ~nan) | (nan & 0x7fff));
 }
 
-static inline TARGET vector v_rounded_bf16(vector v)
-{
-    return (vector)MM(slli_epi32)(v_round_words(v), 16);
-}
-
 static inline TARGET vector v_load_bf16(const uint16_t *p)
 {
     return (vector)MM(slli_epi32)(MM(cvtepu16_epi32)(HALF(loadu)((const v_half *)p)), 16);
 }
 
+#ifndef V_ROUNDS
+static inline TARGET v_half v_round(vector v)
+{
+    return v_lower_halves(v_round_words(v));
+}
+#endif
+
+static inline TARGET vector v_rounded_bf16(vector v)
+{
+#ifdef V_ROUNDS
+    return (vector)MM(slli_epi32)(MM(cvtepu16_epi32)(v_round(v)), 16);
+#else
+    return (vector)MM(slli_epi32)(v_round_words(v), 16);
+#endif
+}
+
 static inline TARGET void v_store_bf16(uint16_t *p, vector v)
 {
-    HALF(storeu)((v_half *)p, v_lower_halves(v_round_words(v)));
+    HALF(storeu)((v_half *)p, v_round(v));
 }
 
 static inline TARGET void v_stream_bf16(uint16_t *p, vector v)
 {
-    HALF(stream)((v_half *)p, v_lower_halves(v_round_words(v)));
+    HALF(stream)((v_half *)p, v_round(v));
 }
 
 static inline TARGET v_words v_all_words(int32_t value)

@@ -27,6 +27,18 @@ static inline TARGET v_half v_lower_halves(v_words words)
     return _mm512_cvtepi32_epi16(words);
 }
 
+#ifdef V_DOTS
+#define V_ROUNDS
+
+/* bf16_round, but denormal numbers become zero, and a NaN one of its own. */
+static inline TARGET v_half v_round(vector v)
+{
+    v_half halves;
+    __asm__("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(v));
+    return halves;
+}
+#endif
+
 #include "engine/device/cpu/simd/vector.h"
 
 typedef __mmask16 v_mask; /* all lanes or none */
