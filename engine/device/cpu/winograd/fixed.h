@@ -23,7 +23,7 @@
 
 #include "engine/device/cpu/winograd/maps.h"
 
-#define CHUNK   64 /* input channels whose products are added up as integers */
+#define CHUNK   128 /* input channels whose products are added up as integers */
 #define PAIRS   (LANES / 2)
 #define STEP    (CHUNK / LANES)
 #define V_BLOCK (GROUP * PAIRS)

@@ -44,6 +44,8 @@ void winograd_groups_make(struct winograd_groups *g, int rows, int h, int w, int
         const long longest = (rows + g->bands - 1) / g->bands;
         const long tiles = longest * g->pairs[i].h.count * g->pairs[i].w.count;
         g->pairs[i].groups = (int)((tiles + most - 1) / most);
+        if (g->bands == 1 && g->pairs[i].groups > threads) /* as many for each */
+            g->pairs[i].groups = (g->pairs[i].groups + threads - 1) / threads * threads;
         g->band_groups += g->pairs[i].groups;
     }
     g->count = g->bands * g->band_groups;

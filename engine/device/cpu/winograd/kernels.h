@@ -91,6 +91,9 @@ struct winograd_kernels {
     /* Ask for the values of a group long before they are transformed: its tiles of each block of
      * input channels in turn, those with the numbers `from` to `to` of all. */
     void (*fetch)(const struct winograd *job, const struct winograd_group *group, int from, int to);
+    /* The same for what results are added to, of the output channels of `vectors` blocks. */
+    void (*fetch_results)(const struct winograd *job, const struct winograd_group *group,
+                          int out_block, int vectors, int from, int to);
     /* V of the group for the input channels of a block. */
     void (*input)(const struct winograd *job, const struct winograd_group *group, int in_block,
                   float *v, size_t stride, const float *scales);

@@ -7,7 +7,8 @@
 #include "engine/device/cpu/core/number.h"
 
 #define PAD          16                /* floats between matrices, against strides of 4 KB */
-#define STREAM_BYTES ((size_t)4 << 20) /* as for BatchNorm: results that no cache holds */
+#define CHANNELS     64                /* whose U is made at a time, or those of a step */
+#define STREAM_BYTES ((size_t)4 << 20) /* as for BatchNorm: results that no cache holds yet */
 #define SHARED_BYTES ((size_t)8 << 20) /* of V that threads share, in the third-level cache */
 #define OWN_BYTES    ((size_t)6 << 20) /* of V that a thread has for itself there */
 #define U_BYTES      ((size_t)4 << 20) /* of U: more does not stay in the third-level cache */
@@ -53,11 +54,12 @@ static void plan_by_outputs(struct winograd_plan *p)
 {
     const int each = (p->groups.count + p->threads - 1) / p->threads;
     const size_t v_bytes = winograd_v_size(p) * sizeof(float);
-    p->chunk = 64 / p->kernels->lanes; /* whole steps */
+    p->chunk = CHANNELS / p->kernels->lanes > p->kernels->step ? CHANNELS / p->kernels->lanes
+                                                               : p->kernels->step;
     if (p->chunk > p->in_blocks)
         p->chunk = p->in_blocks;
     set_stride(p, p->chunk);
-    p->sums = at_least_one(cache_size() / 2 / (winograd_m_size(p) * sizeof(float)));
+    p->sums = at_least_one(cache_size() * 2 / 3 / (winograd_m_size(p) * sizeof(float)));
     p->sums = p->sums < WINOGRAD_MOST_SUMS ? p->sums : WINOGRAD_MOST_SUMS;
     p->shared_tiles = p->groups.count < OWN_GROUPS * p->threads;
     p->own = winograd_u_size(p) + p->sums * winograd_m_size(p);
@@ -112,6 +114,7 @@ void winograd_plan_make(struct winograd_plan *p, const struct conv_shape *s, boo
                              .add = !gradient && s->add,
                              .relu = !gradient && s->relu};
     job->stream =
+        !job->add &&
         (size_t)s->rows * job->out * job->out_h * job->out_w * number_size(s->bf16) >= STREAM_BYTES;
     const int pair = p->kernels->lanes * p->kernels->vectors;
     p->in_blocks = job->in / p->kernels->lanes;

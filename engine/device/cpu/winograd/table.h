@@ -42,5 +42,6 @@ const struct winograd_kernels WINOGRAD_KERNELS = {.lanes = LANES,
                                                   .weights = weights,
                                                   .multiply = multiply,
                                                   .fetch = fetch,
+                                                  .fetch_results = fetch_results,
                                                   .input = input,
                                                   .output = output};

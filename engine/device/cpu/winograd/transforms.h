@@ -108,20 +108,40 @@ static TARGET void input(const struct winograd *job, const struct winograd_group
             scales);
 }
 
+/* Ask for the pixels of a block of an image that lie where the results of a tile are. */
+INLINE void fetch_tile(const number *image, int height, int width, const struct place *at,
+                       const struct winograd_group *group)
+{
+    const int bottom = at->top + group->h.size < height ? at->top + group->h.size : height;
+    const int right = at->left + group->w.size < width ? at->left + group->w.size : width;
+    for (int y = at->top; y < bottom; y++)
+        for (int k = at->left * LANES; k < right * LANES; k += NUMBER_LINE)
+            __builtin_prefetch(image + (ptrdiff_t)y * width * LANES + k, 0, 2);
+}
+
 static TARGET void fetch(const struct winograd *job, const struct winograd_group *group, int from,
                          int to)
 {
-    const ptrdiff_t pixels = (ptrdiff_t)job->in_h * job->in_w;
+    const ptrdiff_t plane = (ptrdiff_t)job->in_h * job->in_w * LANES;
     const int blocks = job->in / LANES;
     for (int i = from; i < to; i++) {
         const struct place at = place_of(group, i % group->tiles);
-        const number *image =
-            (const number *)job->x + (at.row * blocks + i / group->tiles) * pixels * LANES;
-        const int bottom = at.top + group->h.size < job->in_h ? at.top + group->h.size : job->in_h;
-        const int right = at.left + group->w.size < job->in_w ? at.left + group->w.size : job->in_w;
-        for (int y = at.top; y < bottom; y++)
-            for (int k = at.left * LANES; k < right * LANES; k += NUMBER_LINE)
-                __builtin_prefetch(image + (ptrdiff_t)y * job->in_w * LANES + k, 0, 2);
+        const number *x = job->x;
+        fetch_tile(x + (at.row * blocks + i / group->tiles) * plane, job->in_h, job->in_w, &at,
+                   group);
+    }
+}
+
+static TARGET void fetch_results(const struct winograd *job, const struct winograd_group *group,
+                                 int out_block, int vectors, int from, int to)
+{
+    const ptrdiff_t plane = (ptrdiff_t)job->out_h * job->out_w * LANES;
+    for (int t = from; t < to; t++) {
+        const struct place at = place_of(group, t);
+        const number *y =
+            (const number *)job->y + (at.row * (job->out / LANES) + out_block) * plane;
+        for (int g = 0; g < vectors; g++)
+            fetch_tile(y + g * plane, job->out_h, job->out_w, &at, group);
     }
 }
 

@@ -62,6 +62,10 @@ static void run_group(const struct winograd_plan *p, int index, const float *u, 
                                                      .scales = winograd_scales(p, v),
                                                      .next = values + p->v_stride,
                                                      .m = m + (size_t)point * winograd_m_point(p)};
+            if (p->job.add)
+                k->fetch_results(&p->job, &group, pair * k->vectors, vectors,
+                                 group.tiles * point / WINOGRAD_POINTS,
+                                 group.tiles * (point + 1) / WINOGRAD_POINTS);
             if (!winograd_has(&group, point))
                 continue;
             k->fetch(&p->job, &next, fetched, fetch);
