@@ -127,13 +127,6 @@ static inline TARGET vector v_of_words(v_words words)
     return MM(cvtepi32_ps)(words);
 }
 
-/* `low`, rounded to nearest, in the lower halves, and `high`, which has 16 bits, in the upper ones.
- */
-static inline TARGET v_words v_pairs(vector low, vector high)
-{
-    return (MM(cvtps_epi32)(low) & v_all_words(0xffff)) | MM(slli_epi32)(MM(cvtps_epi32)(high), 16);
-}
-
 static inline TARGET vector v_abs(vector v)
 {
     return (vector)((v_words)v & v_all_words(0x7fffffff));

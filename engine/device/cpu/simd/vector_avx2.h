@@ -83,6 +83,14 @@ static inline TARGET void v_store_16(int16_t *p, vector v)
                                                    _mm256_extracti128_si256(words, 1)));
 }
 
+/* `low`, rounded to nearest, in the lower halves, and `high` in the upper ones; both have 16 bits.
+ */
+static inline TARGET v_words v_pairs(vector low, vector high)
+{
+    const v_words above = MM(slli_epi32)(MM(cvtps_epi32)(high), 16);
+    return _mm256_blend_epi16(MM(cvtps_epi32)(low), above, 0xaa);
+}
+
 /* sum + the products of both halves of each word. */
 static inline TARGET v_words v_dot(v_words sum, v_words a, v_words b)
 {

@@ -29,9 +29,13 @@
 #define V_BLOCK (GROUP * PAIRS)
 #define U_STEP  ((1 + CHUNK / 2) * VECTORS * LANES)
 
-#define MOST     32600.0F /* of V, and of U */
-#define MOST_SUM 65000.0F /* of U over a chunk: with its roundings, MOST times it has 31 bits */
-#define LEAST    1e-30F   /* of a scale: smaller values are taken for zero */
+/* Of U; of V, and of U over a chunk, whose product has 31 bits. V is much smaller than it can be,
+ * so that sums over many channels get some of its digits. */
+#define MOST          32600.0F
+#define MOST_V(job)   ((job)->in >= CHUNK ? 23000.0F : 32600.0F)
+#define MOST_SUM(job) ((job)->in >= CHUNK ? 92000.0F : 65000.0F)
+
+#define LEAST 1e-30F /* of a scale: smaller values are taken for zero */
 
 /* Of a scale of values: the maps could leave f32. Results are NaN, also where there is an infinity:
  * the signs of infinite ones would be lost, and a ReLU would hide some. */
@@ -117,7 +121,7 @@ static TARGET void scale(const struct winograd *job, const struct winograd_group
         struct largest most = {0};
         for (int block = 0; block < job->in / LANES; block++)
             largest_of_window(job, group, block, &at, &most);
-        scales[t] = largest_number(&most) / MOST;
+        scales[t] = largest_number(&most) / MOST_V(job);
         if (scales[t] < LEAST)
             scales[t] = LEAST;
         if (!(scales[t] < TOO_LARGE))
@@ -148,7 +152,8 @@ INLINE void weights_scales(const struct winograd *job, int in_block, int blocks,
         }
     }
     for (int i = 0; i < WINOGRAD_POINTS; i++) {
-        const vector by_sum = v_all(1 / MOST_SUM) * sum[i], by_most = v_all(1 / MOST) * most[i];
+        const vector by_sum = v_all(1 / MOST_SUM(job)) * sum[i],
+                     by_most = v_all(1 / MOST) * most[i];
         const vector scale = v_max(v_max(by_sum, by_most), v_all(LEAST));
         v_store(u + (ptrdiff_t)i * (ptrdiff_t)stride, scale);
         v_store(inverse + i * LANES, v_all(1) / scale);

@@ -13,7 +13,7 @@
 #define OWN_BYTES    ((size_t)6 << 20) /* of V that a thread has for itself there */
 #define U_BYTES      ((size_t)4 << 20) /* of U: more does not stay in the third-level cache */
 #define FEW_TILES    320               /* too few to write so much U and read it again */
-#define OWN_GROUPS   3                 /* for which it is worth transforming all weights */
+#define OWN_GROUPS   4                 /* for which it is worth transforming all weights */
 
 /* Asked for once: where a processor's cores differ it may be that of the core which asks, and two
  * plans for one shape must agree. */

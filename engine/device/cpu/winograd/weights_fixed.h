@@ -4,17 +4,15 @@
  * The products of winograd/weights.h for values of bf16, for a block that is one vector, by
  * integers of 16 bits: see winograd/fixed.h. Included like weights_blocked.h.
  *
- * A run of tiles has a scale for each channel of V and of D at each point. It makes the largest
- * number fit 16 bits, and the length of the vector of the run's numbers such that, whatever the
- * numbers are, no sum of the products of V and D leaves 32 bits: it is at most the product of both
- * lengths (Cauchy and Schwarz). Numbers below 1e-18 are lost, and with one above 1e18 the sums are
- * NaN.
+ * A run of tiles has a scale for each channel of V and of D at each point. It makes the length of
+ * the vector of the run's numbers fit 16 bits. So does each number then, and whatever the numbers
+ * are, no sum of the products of V and D leaves 32 bits: it is at most the product of both lengths
+ * (Cauchy and Schwarz). Numbers below 1e-18 are lost, and with one above 1e18 the sums are NaN.
  *
  * The integers of a run are [tile / 2][width] pairs, of tiles 2i and 2i + 1.
  */
 
-#define MOST         32600.0F /* of a number */
-#define LENGTH       45800.0F /* of the numbers of a run; its square, with roundings, has 31 bits */
+#define LENGTH       32600.0F /* of the numbers of a run */
 #define LEAST_SQUARE 1e-30F   /* of that length before it is scaled */
 
 #define RUN          WINOGRAD_SCALED_RUN
@@ -24,13 +22,12 @@
 /* The scale of `count` numbers of a block's channels, `width` apart. */
 static inline TARGET vector run_scale(const float *numbers, size_t count, size_t width)
 {
-    vector square = v_all(LEAST_SQUARE), most = v_zero();
+    vector square = v_all(LEAST_SQUARE);
     for (size_t i = 0; i < count; i++, numbers += width) {
         const vector value = v_load(numbers);
         square = v_fma(value, value, square);
-        most = v_max(v_abs(value), most);
     }
-    return v_max(v_sqrt(square) * v_all(1 / LENGTH), most * v_all(1 / MOST));
+    return v_sqrt(square) * v_all(1 / LENGTH);
 }
 
 static TARGET void shrink_run(const float *numbers, struct winograd_panel to, size_t count,
