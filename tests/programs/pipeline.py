@@ -235,11 +235,12 @@ class Pipeline(divided_case.Case):
         self.assertEqual([stage["last_layer"] for stage in pipeline["stages"]],
                          ["resnet_block3.0.bn1", "fc"])
         self.assertEqual(pipeline["bytes"], 2 * 256 * (128 * 14 * 14 + 256 * 7 * 7) * 4)
-        # Equal stages would be 16/9 times one device.
-        self.assertAlmostEqual(pipeline["speedup"], 1.755, delta=0.01)
+        # Equal stages would be 16/9 times one device; here the first, which takes longer, need not
+        # wait for the second until the end.
+        self.assertAlmostEqual(pipeline["speedup"], 1.810, delta=0.01)
         text = self.good("model", "resnet18", *STAGES, "--micro-batches", "8")
         self.assertIn("pipeline: mini-batches of 256 rows in 8 micro-batches of 32\n", text)
-        self.assertIn("by FLOPs 1.76 times one device", text)
+        self.assertIn("by FLOPs 1.81 times one device", text)
 
     def test_mistakes_are_told(self):
         for options, text in (

@@ -3,8 +3,8 @@
 
 int pipeline_depth(int stage, int stages, int micro_batches)
 {
-    const int left = stages - stage;
-    return left < micro_batches ? left : micro_batches;
+    const int left = stages - stage, depth = left > 1 ? left + 1 : 1;
+    return depth < micro_batches ? depth : micro_batches;
 }
 
 int pipeline_schedule(int stage, int stages, int micro_batches, struct pipeline_task *tasks)

@@ -8,7 +8,7 @@
 
 #define PAD          16                /* floats between matrices, against strides of 4 KB */
 #define CHANNELS     64                /* whose U is made at a time, or those of a step */
-#define STREAM_BYTES ((size_t)4 << 20) /* as for BatchNorm: results that no cache holds yet */
+#define STREAM_BYTES ((size_t)1 << 20) /* as for BatchNorm: results that no cache holds yet */
 #define SHARED_BYTES ((size_t)8 << 20) /* of V that threads share, in the third-level cache */
 #define OWN_BYTES    ((size_t)6 << 20) /* of V that a thread has for itself there */
 #define U_BYTES      ((size_t)4 << 20) /* of U: more does not stay in the third-level cache */

@@ -28,7 +28,8 @@ START_TEST(each_pass_comes_once)
                 most = held > most ? held : most;
             }
             ck_assert_int_eq(most, pipeline_depth(s, stages, m));
-            ck_assert_int_eq(most, m < stages - s ? m : stages - s);
+            const int depth = s < stages - 1 ? stages - s + 1 : 1;
+            ck_assert_int_eq(most, m < depth ? m : depth);
         }
 }
 END_TEST
@@ -36,8 +37,8 @@ END_TEST
 START_TEST(one_forward_then_one_backward)
 {
     struct pipeline_task tasks[8];
-    static const struct pipeline_task expected[] = {{false, 0}, {false, 1}, {true, 0}, {false, 2},
-                                                    {true, 1},  {false, 3}, {true, 2}, {true, 3}};
+    static const struct pipeline_task expected[] = {{false, 0}, {false, 1}, {false, 2}, {true, 0},
+                                                    {false, 3}, {true, 1},  {true, 2},  {true, 3}};
     ck_assert_int_eq(pipeline_schedule(1, 3, 4, tasks), 8);
     for (int i = 0; i < 8; i++) {
         ck_assert_int_eq(tasks[i].backward, expected[i].backward);
