@@ -77,7 +77,7 @@ static char *source_of(const struct data_request *request, const struct found *f
     return error_if_null(source, err, found->name);
 }
 
-/* Rows that nobody wants take memory no longer, but that of pictures is shared. */
+/* Give back the memory of rows that nobody wants; pictures keep theirs, which is shared. */
 static void keep_wanted(const struct data_rows *wanted, struct data *data)
 {
     if (data->pictures.pixels)

@@ -35,7 +35,7 @@ struct data_rows {
 struct data_request {
     const char *name, *data_dir; /* see data_open */
     uint64_t seed;               /* of made data */
-    struct data_rows wanted;     /* the first rows, which alone are kept, and made of glyphs */
+    struct data_rows wanted;     /* the first rows: others are not kept, nor made of glyphs */
     struct picture_settings pictures;
     struct data_watch watch; /* while pictures are read */
 };

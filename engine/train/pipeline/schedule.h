@@ -14,10 +14,10 @@ struct pipeline_task {
  * The order of stage `stage` of `stages` (from 0): one forward, one backward (1F1B: D. Narayanan et
  * al., PipeDream, 2019). It begins with as many forward passes as there are stages from it on, and
  * one more where others follow, then alternates a backward and a forward pass, and ends with the
- * backward passes that are left: so it holds values of that many micro-batches at most. With the
- * one more a stage has something to do where the next one takes longer for a pass than it does, as
- * the last one, whose backward passes leave gradients for the end, takes less. Fills tasks[0..2 *
- * micro_batches) and returns their number.
+ * backward passes that are left: so it holds values of that many micro-batches at most. The one
+ * more is what a stage works on while the next has not answered yet: passes take unequal times, as
+ * the last stage's backward passes leave gradients for the end. Fills tasks[0..2 * micro_batches)
+ * and returns their number.
  */
 int pipeline_schedule(int stage, int stages, int micro_batches, struct pipeline_task *tasks);
 

@@ -25,7 +25,8 @@ static inline bool processor_has_dots(int floats)
 #if defined(__x86_64__)
     return processor_has_vectors(floats) &&
            (floats != 16 ||
-            (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16")));
+            (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni") &&
+             __builtin_cpu_supports("avx512bf16")));
 #else
     (void)floats;
     return false;

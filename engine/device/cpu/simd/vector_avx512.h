@@ -30,7 +30,7 @@ static inline TARGET v_half v_lower_halves(v_words words)
 #ifdef V_DOTS
 #define V_ROUNDS
 
-/* bf16_round, but denormal numbers become zero, and a NaN one of its own. */
+/* bf16_round, but denormal numbers become zero, and a NaN keeps its sign and upper bits. */
 static inline TARGET v_half v_round(vector v)
 {
     v_half halves;

@@ -29,10 +29,10 @@
 #define V_BLOCK (GROUP * PAIRS)
 #define U_STEP  ((1 + CHUNK / 2) * VECTORS * LANES)
 
-/* Of U; of V, and of U over a chunk, whose product has 31 bits. V is much smaller than it can be,
- * so that sums over many channels get some of its digits. */
+/* Of U; of V, and of U over a chunk: their product, with all roundings, has 31 bits. V hardly ever
+ * comes near its bound, so over many channels it has half a bit less, and U half a bit more. */
 #define MOST          32600.0F
-#define MOST_V(job)   ((job)->in >= CHUNK ? 23000.0F : 32600.0F)
+#define MOST_V(job)   ((job)->in >= CHUNK ? 23000.0F : MOST)
 #define MOST_SUM(job) ((job)->in >= CHUNK ? 92000.0F : 65000.0F)
 
 #define LEAST 1e-30F /* of a scale: smaller values are taken for zero */

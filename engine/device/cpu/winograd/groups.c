@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/winograd/groups.h"
 
+#define MANY 4 /* groups of a thread: one more of them makes each a little smaller only */
+
 /* The tiles of a side as runs of one size. */
 static int cut_side(int out, struct winograd_run runs[2])
 {
@@ -44,7 +46,7 @@ void winograd_groups_make(struct winograd_groups *g, int rows, int h, int w, int
         const long longest = (rows + g->bands - 1) / g->bands;
         const long tiles = longest * g->pairs[i].h.count * g->pairs[i].w.count;
         g->pairs[i].groups = (int)((tiles + most - 1) / most);
-        if (g->bands == 1 && g->pairs[i].groups > threads) /* as many for each */
+        if (g->bands == 1 && g->pairs[i].groups > MANY * threads) /* as many for each */
             g->pairs[i].groups = (g->pairs[i].groups + threads - 1) / threads * threads;
         g->band_groups += g->pairs[i].groups;
     }

@@ -20,7 +20,7 @@ struct winograd_groups {
 };
 
 /* Groups of up to `most` tiles for `rows` results of h x w. The bands are a multiple of `threads`
- * where there are rows enough. */
+ * where there are rows enough; where there is one band, many groups are. */
 void winograd_groups_make(struct winograd_groups *groups, int rows, int h, int w, int most,
                           int threads);
 

@@ -33,7 +33,7 @@ struct winograd {
     bool turned;      /* `weights` are those of the convolution whose gradient this is */
     bool add, relu;   /* see struct conv_shape */
     const struct conv_norm *norm; /* see conv/fusion.h, for x; NULL: none */
-    bool stream;                  /* y is too large to stay in the caches: store past them */
+    bool stream;                  /* store y past the caches: too large for them, not added to */
 };
 
 /* Tiles of one size next to each other along a side. */

@@ -8,12 +8,12 @@
 
 #define PAD          16                /* floats between matrices, against strides of 4 KB */
 #define CHANNELS     64                /* whose U is made at a time, or those of a step */
-#define STREAM_BYTES ((size_t)1 << 20) /* as for BatchNorm: results that no cache holds yet */
+#define STREAM_BYTES ((size_t)1 << 20) /* results are stored past the caches from this size on */
 #define SHARED_BYTES ((size_t)8 << 20) /* of V that threads share, in the third-level cache */
 #define OWN_BYTES    ((size_t)6 << 20) /* of V that a thread has for itself there */
 #define U_BYTES      ((size_t)4 << 20) /* of U: more does not stay in the third-level cache */
 #define FEW_TILES    320               /* too few to write so much U and read it again */
-#define OWN_GROUPS   4                 /* for which it is worth transforming all weights */
+#define OWN_GROUPS   3                 /* for which it is worth transforming all weights */
 
 /* Asked for once: where a processor's cores differ it may be that of the core which asks, and two
  * plans for one shape must agree. */

@@ -85,8 +85,7 @@ static void transform_all(const struct work *work, const struct team *team,
     const struct winograd_weights *w = &work->w;
     const size_t piece = ceil_div(PIECE, (size_t)w->wide.count);
     const size_t pieces = ceil_div(chunk->count, piece);
-    for (size_t i = team->self; i < winograd_panels(w) / WINOGRAD_POINTS * pieces;
-         i += team->size) {
+    for (size_t i = team->self; i < winograd_all_groups(w) * pieces; i += team->size) {
         const size_t at = i % pieces * piece, group = i / pieces;
         transform(work, chunk, (int)group, chunk->from + at, shorter(piece, chunk->count - at),
                   base + group * WINOGRAD_POINTS * w->panel);
@@ -176,12 +175,12 @@ static void prepare(const struct work *work, const struct team *team,
                     const struct winograd_chunk *chunk, bool first, float *base)
 {
     const struct winograd_weights *w = &work->w;
-    float *made = base + work->layout.made + team->self * WINOGRAD_POINTS * w->made;
     if (!w->kernels->shrink)
         transform_all(work, team, chunk, base);
     else
-        for (size_t i = team->self; i < winograd_panels(w) / WINOGRAD_POINTS; i += team->size)
-            make_integers(work, chunk, (int)i, first, made, base);
+        for (size_t i = team->self; i < winograd_all_groups(w); i += team->size)
+            make_integers(work, chunk, (int)i, first,
+                          base + work->layout.made + team->self * WINOGRAD_POINTS * w->made, base);
     team_wait(team);
 }
 

@@ -118,7 +118,7 @@ struct winograd_weights_layout winograd_weights_layout(const struct winograd_wei
     l.scales = winograd_panels(w) * w->panel;
     l.sums = l.scales + winograd_panels(w) * w->runs * (size_t)w->width;
     const size_t kept = w->single ? (size_t)threads : winograd_squares(w);
-    const size_t workers = w->parts == 1 ? (size_t)threads : 1;
+    const size_t workers = w->parts == 1 ? shorter((size_t)threads, winograd_all_groups(w)) : 1;
     l.bias = l.sums + kept * WINOGRAD_POINTS * w->sums;
     l.made = ceil_div(l.bias + (size_t)w->out_groups * (size_t)w->width, PADDING) * PADDING;
     l.end = l.made + (w->kernels->shrink ? workers * WINOGRAD_POINTS * w->made : 0);

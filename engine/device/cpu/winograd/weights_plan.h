@@ -22,9 +22,10 @@
  * are transformed a chunk at a time, chunks being short enough that V and D stay in a cache, long
  * enough that the sums need not be fetched too often. Channels are worked on in groups of `width`;
  * a pair of groups, one of the input and one of the output, is a square. V and D of a chunk lie as
- * [group][point][tile][width], a panel per point; sums as [square][point][width of in][width of
- * out]. Squares are multiplied a field at a time, some groups by some: all of it for one point,
- * then for the next, so that what a point needs stays in the second-level cache.
+ * [group][point][tile][width], integers as pairs of tiles, a panel per point; sums as
+ * [square][point][width of in][width of out]. Squares are multiplied a field at a time, some groups
+ * by some: all of it for one point, then for the next, so that what a point needs stays in the
+ * second-level cache.
  *
  * Either each thread takes a part of the bands and has sums of its own, which are added up in the
  * end, in order; or threads share the chunks and take different points or fields.
@@ -85,10 +86,15 @@ static inline size_t winograd_squares(const struct winograd_weights *w)
     return (size_t)w->in_groups * (size_t)w->out_groups;
 }
 
-/* Of V, then of D. */
+/* Groups of V, then of D. */
+static inline size_t winograd_all_groups(const struct winograd_weights *w)
+{
+    return (size_t)w->in_groups + (size_t)w->out_groups;
+}
+
 static inline size_t winograd_panels(const struct winograd_weights *w)
 {
-    return ((size_t)w->in_groups + (size_t)w->out_groups) * WINOGRAD_POINTS;
+    return winograd_all_groups(w) * WINOGRAD_POINTS;
 }
 
 /* Fields along a side of `groups`, and all of them. */

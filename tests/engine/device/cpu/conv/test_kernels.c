@@ -187,7 +187,7 @@ START_TEST(results_are_finished)
 }
 END_TEST
 
-/* Results of 4 MB and more, too large for the caches, are stored past them. */
+/* Results of 1 MiB and more, too large for the caches, are stored past them. */
 START_TEST(large_results_are_right)
 {
     for (int block = 8; block <= 16; block += 8) {
