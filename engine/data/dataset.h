@@ -19,7 +19,7 @@ void dataset_free(struct dataset *set);
 /* Take memory for labels and for pixels or numbers; `set` holds rows and shape already. */
 bool dataset_allocate(struct dataset *set, bool numbers, const char *what, struct error *err);
 
-/* Give back the memory of all rows but the first `rows`; 0: of none. */
+/* Keep the first `rows` alone, and give back the memory of the others; 0: keep all. */
 void dataset_keep(struct dataset *set, long rows);
 
 /* Every label below set->classes? `path` is the file that the labels came from. */

@@ -6,7 +6,9 @@
  * TARGET, LANES, `vector` and MM(name), which is the name of an intrinsic of the set; for bf16
  * v_half, LANES of them, HALF(name), an intrinsic for it, v_words, LANES words of 32 bits, and
  * v_lower_halves(words). With V_DOTS there are those of numbers of 16 bits as well, for processors
- * that have them (processor_has_dots); V_ROUNDS says that v_round is then the processor's own.
+ * that have them (processor_has_dots), and v_merge_halves(lower, upper), which takes the lower
+ * halves of one and the upper halves of the other; V_ROUNDS says that v_round is then the
+ * processor's own.
  */
 
 static inline TARGET vector v_load(const float *p)
@@ -71,21 +73,26 @@ static inline TARGET vector v_load_bf16(const uint16_t *p)
     return (vector)MM(slli_epi32)(MM(cvtepu16_epi32)(HALF(loadu)((const v_half *)p)), 16);
 }
 
-#ifndef V_ROUNDS
+#ifdef V_ROUNDS
+
+static inline TARGET vector v_rounded_bf16(vector v)
+{
+    return (vector)MM(slli_epi32)(MM(cvtepu16_epi32)(v_round(v)), 16);
+}
+
+#else
+
 static inline TARGET v_half v_round(vector v)
 {
     return v_lower_halves(v_round_words(v));
 }
-#endif
 
 static inline TARGET vector v_rounded_bf16(vector v)
 {
-#ifdef V_ROUNDS
-    return (vector)MM(slli_epi32)(MM(cvtepu16_epi32)(v_round(v)), 16);
-#else
     return (vector)MM(slli_epi32)(v_round_words(v), 16);
-#endif
 }
+
+#endif
 
 static inline TARGET void v_store_bf16(uint16_t *p, vector v)
 {
@@ -126,6 +133,15 @@ static inline TARGET vector v_of_words(v_words words)
 {
     return MM(cvtepi32_ps)(words);
 }
+
+#ifdef V_DOTS
+/* `low`, rounded to nearest, in the lower halves, and `high` in the upper ones; both have 16 bits.
+ */
+static inline TARGET v_words v_pairs(vector low, vector high)
+{
+    return v_merge_halves(MM(cvtps_epi32)(low), MM(slli_epi32)(MM(cvtps_epi32)(high), 16));
+}
+#endif
 
 static inline TARGET vector v_abs(vector v)
 {

@@ -23,6 +23,11 @@ static inline TARGET v_half v_lower_halves(v_words words)
     return _mm_packus_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
 }
 
+static inline TARGET v_words v_merge_halves(v_words lower, v_words upper)
+{
+    return _mm256_blend_epi16(lower, upper, 0xaa);
+}
+
 #include "engine/device/cpu/simd/vector.h"
 
 typedef __m256i v_mask; /* all lanes or none */
@@ -81,14 +86,6 @@ static inline TARGET void v_store_16(int16_t *p, vector v)
     const __m256i words = _mm256_cvtps_epi32(v);
     _mm_storeu_si128((__m128i *)p, _mm_packs_epi32(_mm256_castsi256_si128(words),
                                                    _mm256_extracti128_si256(words, 1)));
-}
-
-/* `low`, rounded to nearest, in the lower halves, and `high` in the upper ones; both have 16 bits.
- */
-static inline TARGET v_words v_pairs(vector low, vector high)
-{
-    const v_words above = MM(slli_epi32)(MM(cvtps_epi32)(high), 16);
-    return _mm256_blend_epi16(MM(cvtps_epi32)(low), above, 0xaa);
 }
 
 /* sum + the products of both halves of each word. */

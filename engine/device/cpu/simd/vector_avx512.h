@@ -30,6 +30,11 @@ static inline TARGET v_half v_lower_halves(v_words words)
 #ifdef V_DOTS
 #define V_ROUNDS
 
+static inline TARGET v_words v_merge_halves(v_words lower, v_words upper)
+{
+    return _mm512_mask_blend_epi16(0xaaaaaaaa, lower, upper);
+}
+
 /* bf16_round, but denormal numbers become zero, and a NaN keeps its sign and upper bits. */
 static inline TARGET v_half v_round(vector v)
 {
@@ -98,14 +103,6 @@ static inline TARGET vector v_weave_high(vector a, vector b)
 static inline TARGET void v_store_16(int16_t *p, vector v)
 {
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(v)));
-}
-
-/* `low`, rounded to nearest, in the lower halves, and `high` in the upper ones; both have 16 bits.
- */
-static inline TARGET v_words v_pairs(vector low, vector high)
-{
-    const v_words above = MM(slli_epi32)(MM(cvtps_epi32)(high), 16);
-    return _mm512_mask_blend_epi16(0xaaaaaaaa, MM(cvtps_epi32)(low), above);
 }
 
 /* sum + the products of both halves of each word. */
