@@ -124,7 +124,8 @@ struct plan_request {
     bool profile;                    /* keep what plan_profile reports */
     bool predictions;                /* EVAL: passes give batch_result.predicted */
     int slots; /* of a stage, TRAIN: how many micro-batches may be between forward and backward */
-    int batch_rows; /* of a stage, TRAIN: of the mini-batch; 0: leave nothing to plan_finish */
+    int finish_rows; /* of a stage, TRAIN: the most that leave gradients to one plan_finish; 0: none
+                        do */
 };
 
 /* What a step of a pass belongs to: an operation of the network, or what is before and after
@@ -325,11 +326,14 @@ struct backend {
     bool (*plan_backward)(struct device *device, struct plan *plan, const struct batch *batch,
                           const struct micro_batch *micro, struct error *err);
     /*
-     * After the last plan_backward of a mini-batch, on its plan: gradients that take less time for
-     * all micro-batches at once, which no other stage waits for. *any: there were some. NULL: there
-     * never are.
+     * After a plan_backward, on its plan, at least after the last of a mini-batch and each time
+     * before more than finish_rows would be left: gradients that take less time for several
+     * micro-batches at once, which no other stage waits for. `rows` were left since the last
+     * plan_finish; the `first` of a mini-batch overwrites. *any: there were some. NULL: there never
+     * are.
      */
-    bool (*plan_finish)(struct device *device, struct plan *plan, bool *any, struct error *err);
+    bool (*plan_finish)(struct device *device, struct plan *plan, int rows, bool first, bool *any,
+                        struct error *err);
     /* Bytes of one row of all tensors that the stage is given, or gives; 0 where the network begins
      * or ends. */
     size_t (*stage_row)(const struct replica *replica, bool output);

@@ -198,8 +198,8 @@ class Pipeline(divided_case.Case):
             for passes in stage["forward"], stage["backward"], stage["update"]:
                 self.assertEqual(passes, sorted(passes))
             self.assertEqual((len(stage["forward"]), len(stage["backward"])), (16, 16))
-        # Of the second stage gradients of linear layers, too.
-        self.assertEqual([len(stage["update"]) for stage in stages], [2, 4])
+        # Of the second stage gradients of linear layers, too, for two micro-batches at a time.
+        self.assertEqual([len(stage["update"]) for stage in stages], [2, 10])
         # The second stage cannot begin before the first has handed over.
         for i in range(8):
             self.assertLessEqual(stages[0]["forward"][2 * i + 1], stages[1]["forward"][2 * i] + 1)
@@ -212,7 +212,7 @@ class Pipeline(divided_case.Case):
         self.good("show", "1", "--svg-step", path)
         root = xml.etree.ElementTree.parse(path).getroot()
         boxes = root.findall(".//{http://www.w3.org/2000/svg}rect")
-        self.assertEqual(len(boxes), 1 + (8 + 8 + 1) + (8 + 8 + 2) + 3)
+        self.assertEqual(len(boxes), 1 + (8 + 8 + 1) + (8 + 8 + 5) + 3)
         # What the store and a running engine know is the same.
         self.good("engine", "stop")
         self.assertEqual(self.good_json("show", "1")["timeline"]["stages"], stages)

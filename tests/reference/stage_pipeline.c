@@ -43,7 +43,7 @@ void pipeline_plan(struct stage_pipeline *pipeline)
         for (int i = 0; i < MICRO_BATCHES; i++) {
             const struct plan_request request = {.mode = PLAN_TRAIN,
                                                  .rows = stage_micro_rows[i],
-                                                 .batch_rows = pipeline->batch_rows,
+                                                 .finish_rows = pipeline->finish_rows,
                                                  .slots = STAGE_SLOTS};
             if (!pipeline->plan[s][stage_micro_rows[i]])
                 pipeline->plan[s][stage_micro_rows[i]] = rig_plan(&pipeline->rig[s], &request);
@@ -83,9 +83,10 @@ static void connect(struct stage_pipeline *pipeline, int s)
 }
 
 void pipeline_open(struct stage_pipeline *pipeline, const struct trial *trial,
-                   const struct trial_device *device, const int *ends, int stages, int batch_rows)
+                   const struct trial_device *device, const int *ends, int stages, int finish_rows)
 {
-    *pipeline = (struct stage_pipeline){.trial = trial, .stages = stages, .batch_rows = batch_rows};
+    *pipeline =
+        (struct stage_pipeline){.trial = trial, .stages = stages, .finish_rows = finish_rows};
     ck_assert(net_stages(trial->net, ends, stages - 1, pipeline->stage));
     for (int s = 0; s < stages; s++)
         open_stage(pipeline, device, s);
@@ -105,6 +106,16 @@ void pipeline_close(struct stage_pipeline *pipeline)
         free(pipeline->owned[i]);
 }
 
+/* Rows before those that leave gradients to one plan_finish. */
+static int window_begin(const struct stage_pipeline *pipeline, int micro_batch)
+{
+    int begin = 0;
+    for (int i = 0; i <= micro_batch && pipeline->finish_rows > 0; i++)
+        if (stage_rows_before(i + 1) - begin > pipeline->finish_rows)
+            begin = stage_rows_before(i);
+    return begin;
+}
+
 static void run_pass(struct stage_pipeline *pipeline, int s, int micro_batch, bool backward,
                      struct outcome *out)
 {
@@ -122,7 +133,8 @@ static void run_pass(struct stage_pipeline *pipeline, int s, int micro_batch, bo
     struct micro_batch micro = {.slot = micro_batch % STAGE_SLOTS,
                                 .first = micro_batch == 0,
                                 .last = micro_batch == MICRO_BATCHES - 1,
-                                .rows_before = before};
+                                .rows_before = before,
+                                .deferred_before = before - window_begin(pipeline, micro_batch)};
     for (int end = 0; end < STAGE_ENDS; end++)
         micro.ends[end] = pipeline->ends[s][end][micro.slot];
     if (backward) {
@@ -140,15 +152,20 @@ static void run_pass(struct stage_pipeline *pipeline, int s, int micro_batch, bo
     ck_assert_msg(rig->backend->plan_logits(rig->device, plan, logits, &err), "%s", err.text);
 }
 
-/* What the last backward pass of a stage has left. */
-static void run_finish(struct stage_pipeline *pipeline, int s)
+/* What the backward passes have left, where the next would leave too much, or was the last. */
+static void run_finish(struct stage_pipeline *pipeline, int s, int micro_batch)
 {
     struct error err = ERROR_INIT;
     const struct rig *rig = &pipeline->rig[s];
-    struct plan *plan = pipeline->plan[s][stage_micro_rows[MICRO_BATCHES - 1]];
+    struct plan *plan = pipeline->plan[s][stage_micro_rows[micro_batch]];
+    const int begin = window_begin(pipeline, micro_batch);
+    const bool last = micro_batch == MICRO_BATCHES - 1;
     bool any = false;
-    ck_assert_msg(!rig->backend->plan_finish ||
-                      rig->backend->plan_finish(rig->device, plan, &any, &err),
+    if (!rig->backend->plan_finish || (!last && window_begin(pipeline, micro_batch + 1) == begin))
+        return;
+    ck_assert_msg(rig->backend->plan_finish(rig->device, plan,
+                                            stage_rows_before(micro_batch + 1) - begin, begin == 0,
+                                            &any, &err),
                   "%s", err.text);
     pipeline->finished = pipeline->finished || any;
 }
@@ -158,12 +175,14 @@ void pipeline_run(struct stage_pipeline *pipeline, struct outcome *out)
     struct error err = ERROR_INIT;
     outcome_make(out, pipeline->trial, pipeline->trial->rows);
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
-        for (int k = 0; k < pipeline->stages; k++)
-            run_pass(pipeline, passes[i].backward ? pipeline->stages - 1 - k : k,
-                     passes[i].micro_batch, passes[i].backward, out);
+        for (int k = 0; k < pipeline->stages; k++) {
+            const int s = passes[i].backward ? pipeline->stages - 1 - k : k;
+            run_pass(pipeline, s, passes[i].micro_batch, passes[i].backward, out);
+            if (passes[i].backward)
+                run_finish(pipeline, s, passes[i].micro_batch);
+        }
     for (int s = 0; s < pipeline->stages; s++) {
         const struct rig *rig = &pipeline->rig[s];
-        run_finish(pipeline, s);
         bool ok =
             rig->backend->values_export(rig->device, rig->replica, ARENA_GRADS, out->grads, &err) &&
             replica_export(rig->backend, rig->device, rig->replica, &out->after, &err);

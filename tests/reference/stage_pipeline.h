@@ -14,8 +14,8 @@ extern const int stage_micro_rows[MICRO_BATCHES];
 struct stage_pipeline {
     const struct trial *trial;
     int stages;
-    int batch_rows; /* of plan_request; 0: nothing is left to plan_finish */
-    bool finished;  /* something was */
+    int finish_rows; /* of plan_request; 0: nothing is left to plan_finish */
+    bool finished;   /* something was */
     struct net_stage stage[MOST_STAGES];
     struct rig rig[MOST_STAGES];
     struct plan *plan[MOST_STAGES][STAGE_ROWS + 1]; /* by rows */
@@ -28,7 +28,7 @@ int stage_rows_before(int micro_batch);
 
 /* Cut after ends[0..stages - 2]. To be closed. */
 void pipeline_open(struct stage_pipeline *pipeline, const struct trial *trial,
-                   const struct trial_device *device, const int *ends, int stages, int batch_rows);
+                   const struct trial_device *device, const int *ends, int stages, int finish_rows);
 /* Plans to train by. */
 void pipeline_plan(struct stage_pipeline *pipeline);
 /* A mini-batch in both directions; release `out` with outcome_free. */

@@ -201,6 +201,7 @@ static bool run_micro(struct device *device, struct plan *plan, const struct bat
                          device->name, batch->rows, micro->slot, plan->core.request.rows,
                          plan->core.request.slots);
     plan->core.micro = micro;
+    plan->core.adds = !micro->first;
     bool ok = bind_memory(device, plan, trains ? device->slots[micro->slot].data : NULL, err)
                   ? run_steps(device, plan, batch, begin, end, err)
                   : error_prefix(err, "%s", device->name);
@@ -228,9 +229,12 @@ bool cpu_plan_backward(struct device *device, struct plan *plan, const struct ba
 }
 
 /* The last backward pass has bound the plan. */
-bool cpu_plan_finish(struct device *device, struct plan *plan, bool *any, struct error *err)
+bool cpu_plan_finish(struct device *device, struct plan *plan, int rows, bool first, bool *any,
+                     struct error *err)
 {
     *any = plan->core.backward_steps < plan->core.step_count;
+    plan->core.deferred_rows = rows;
+    plan->core.adds = !first;
     return run_steps(device, plan, NULL, plan->core.backward_steps, plan->core.step_count, err);
 }
 

@@ -14,7 +14,8 @@ bool cpu_plan_forward(struct device *device, struct plan *plan, const struct bat
                       struct error *err);
 bool cpu_plan_backward(struct device *device, struct plan *plan, const struct batch *batch,
                        const struct micro_batch *micro, struct error *err);
-bool cpu_plan_finish(struct device *device, struct plan *plan, bool *any, struct error *err);
+bool cpu_plan_finish(struct device *device, struct plan *plan, int rows, bool first, bool *any,
+                     struct error *err);
 size_t cpu_stage_row(const struct replica *replica, bool output);
 struct plan_time *cpu_plan_profile(struct plan *plan, int *count);
 bool cpu_plan_logits(struct device *device, struct plan *plan, float *logits, struct error *err);

@@ -99,7 +99,7 @@ static bool build_backward(struct builder *b, struct error *err)
 static bool build_finish(struct builder *b, struct error *err)
 {
     b->core->backward_steps = b->core->step_count;
-    b->rows = b->core->request.batch_rows;
+    b->rows = b->core->request.finish_rows;
     for (int i = b->graph->node_count; i-- > 0;) {
         const struct node *node = &b->graph->nodes[i];
         const struct layer_kind *kind = b->backend->layer_of(node->kind);

@@ -49,6 +49,8 @@ struct plan_core {
     /* of the running pass */
     const struct batch *batch;
     const struct micro_batch *micro; /* NULL: no stage's */
+    bool adds;                       /* its gradients to those in the arena */
+    int deferred_rows;               /* that plan_finish has to do with */
     struct batch_result result;
 };
 
@@ -70,11 +72,6 @@ static inline size_t plan_core_bytes(const struct plan_core *core)
 }
 
 void plan_core_memory(const struct plan_core *core, struct plan_memory *out);
-/* Does the running pass add its gradients to those in the arena? */
-static inline bool plan_core_adds(const struct plan_core *core)
-{
-    return core->micro && !core->micro->first;
-}
 
 /* Give every buffer its address in the workspace, which has moved since the last pass, and, of a
  * stage, in the micro-batch's slot. */

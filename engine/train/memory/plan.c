@@ -47,13 +47,13 @@ static void take_stage(const struct spec *spec, const struct pipeline_layout *la
                      &ignored))
         full = layout->split;
     share->slots = pipeline_depth(index, layout->count, full.count);
-    share->batch_rows[MEMORY_FULL] = share->rows[MEMORY_FULL];
-    share->batch_rows[MEMORY_LAST] = share->rows[MEMORY_LAST];
+    share->finish_rows[MEMORY_FULL] = pipeline_window_rows(&full);
     share->rows[MEMORY_FULL] = full.rows[0];
     if (share->has[MEMORY_LAST] && micro_split(spec->split, share->rows[MEMORY_LAST],
                                                (int)spec->micro_batches, &rest, &ignored)) {
         const int depth = pipeline_depth(index, layout->count, rest.count);
         share->slots = depth > share->slots ? depth : share->slots;
+        share->finish_rows[MEMORY_LAST] = pipeline_window_rows(&rest);
         share->rows[MEMORY_LAST] = rest.rows[0];
     }
 }
@@ -109,7 +109,7 @@ static bool measure_plans(const struct backend *backend, struct device *device,
             .mode = i == MEMORY_EVAL ? PLAN_EVAL : PLAN_TRAIN,
             .rows = (int)share->rows[i],
             .global_rows = (int)subject->global_rows[i],
-            .batch_rows = (int)share->batch_rows[i],
+            .finish_rows = (int)share->finish_rows[i],
             .slots = i == MEMORY_EVAL ? 0 : share->slots,
             .exchange = {.count = subject->slices, .values = count_values, .context = &gathers}};
         struct plan *plan = NULL;

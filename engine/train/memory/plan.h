@@ -20,9 +20,9 @@ struct memory_share {
     long rows[MEMORY_PASSES];
     bool has[MEMORY_PASSES];
     struct plan_memory memory[MEMORY_PASSES];
-    int slots;                      /* of a stage */
-    long batch_rows[MEMORY_PASSES]; /* of a stage: of the mini-batch; else 0 */
-    size_t handed_row;              /* of a stage: of a row of what it gives to the next one */
+    int slots;                       /* of a stage */
+    long finish_rows[MEMORY_PASSES]; /* of a stage, plan_request's; else 0 */
+    size_t handed_row;               /* of a stage: of a row of what it gives to the next one */
     size_t handed;        /* that a stage gives to the next one, and gets back, of a slot */
     size_t gathered;      /* of what slices gather: its part of memory that is everybody's */
     size_t params, total; /* parameters, gradients, momentum, statistics; all in all */

@@ -38,6 +38,7 @@ static bool time_pass(struct rank *rank, struct plan *plan, const struct batch *
     const struct ranks *ranks = rank->ranks;
     const int operations = ranks->work->net->op_count;
     const int parts = ranks->pipeline->split[rank->pipeline_index][PASS_FULL].count;
+    const double times_finished = (double)pipeline_windows(parts) / parts;
     struct batch_result result;
     bool any;
     int count;
@@ -49,9 +50,10 @@ static bool time_pass(struct rank *rank, struct plan *plan, const struct batch *
     memset(seconds, 0, (size_t)operations * sizeof *seconds);
     add_times(times, count, operations, 1, seconds);
     clear_times(times, count);
-    if (rank->backend->plan_finish && !rank->backend->plan_finish(rank->device, plan, &any, err))
+    if (rank->backend->plan_finish &&
+        !rank->backend->plan_finish(rank->device, plan, batch->rows, true, &any, err))
         return false;
-    add_times(times, count, operations, 1.0 / parts, seconds);
+    add_times(times, count, operations, times_finished, seconds);
     rank_progress(rank);
     return true;
 }
@@ -78,7 +80,7 @@ static bool measure_plan(struct rank *rank, const struct rank_pass *pass, struct
     const struct ranks *ranks = rank->ranks;
     const int rows = pass->rows;
     const struct plan_request request = {
-        .rows = rows, .batch_rows = pass->batch_rows, .slots = 1, .profile = true};
+        .rows = rows, .finish_rows = pass->finish_rows, .slots = 1, .profile = true};
     struct plan *plan = NULL;
     uint32_t *index = malloc((size_t)rows * sizeof *index);
     if (!index)
@@ -135,8 +137,7 @@ static bool choose(const struct pipeline *pipeline, int *ends, struct error *err
             slowest[op] = fmax(slowest[op], pipeline->stage[i].seconds[op]);
         seconds[i % pipeline->stages] = slowest;
     }
-    return pipeline_ends(net, pipeline->split[0][PASS_FULL].rows[0], pipeline->stages, seconds,
-                         ends, err);
+    return pipeline_ends(net, &pipeline->split[0][PASS_FULL], pipeline->stages, seconds, ends, err);
 }
 
 bool pipeline_choose(struct pipeline *pipeline, struct error *err)

@@ -25,8 +25,8 @@ static void sum_up(const struct net *net, long rows, int stages, const double *c
             (double)rows * (double)net_cut_size(net, ends[i]) * sizeof(float) / COPY_SPEED;
 }
 
-bool pipeline_ends(const struct net *net, long rows, int stages, const double *const *seconds,
-                   int *ends, struct error *err)
+bool pipeline_ends(const struct net *net, const struct micro_split *split, int stages,
+                   const double *const *seconds, int *ends, struct error *err)
 {
     const int cuts = net_cuts(net, ends);
     int chosen[SPEC_MAX_DEVICES];
@@ -34,8 +34,9 @@ bool pipeline_ends(const struct net *net, long rows, int stages, const double *c
     double *transfer = calloc((size_t)cuts + 1, sizeof *transfer);
     bool ok = (segments && transfer) || error_memory(err, "stages of a pipeline");
     if (ok) {
-        const struct stage_costs costs = {.seconds = segments, .transfer = transfer};
-        sum_up(net, rows, stages, seconds, ends, cuts, segments, transfer);
+        const struct stage_costs costs = {
+            .seconds = segments, .transfer = transfer, .fill = 1.0 / split->count};
+        sum_up(net, split->rows[0], stages, seconds, ends, cuts, segments, transfer);
         ok = stages_choose(&costs, cuts, stages, chosen, err);
     }
     for (int i = 0; ok && i < stages - 1; i++)
@@ -75,7 +76,7 @@ static bool find_ends(const struct spec *spec, const struct net *net, const doub
         all[i] = (forward[i] + backward[i]) * (double)rows * FLOP_S;
     for (int i = 0; i < stages; i++)
         seconds[i] = all;
-    bool ok = pipeline_ends(net, rows, stages, seconds, ends, err);
+    bool ok = pipeline_ends(net, &layout->split, stages, seconds, ends, err);
     free(all);
     return ok;
 }

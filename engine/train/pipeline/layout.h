@@ -23,8 +23,8 @@ bool pipeline_lay_out(const struct spec *spec, const struct net *net, struct pip
 
 /*
  * The best ends of `stages` stages (engine/train/split/stages.h), from the seconds that each
- * operation takes on the device of each stage, forward and backward over `rows` rows.
- * ends[0..stages - 1) has room for all operations.
+ * operation takes on the device of each stage, forward and backward over the first of the
+ * micro-batches. ends[0..stages - 1) has room for all operations.
  */
-bool pipeline_ends(const struct net *net, long rows, int stages, const double *const *seconds,
-                   int *ends, struct error *err);
+bool pipeline_ends(const struct net *net, const struct micro_split *split, int stages,
+                   const double *const *seconds, int *ends, struct error *err);

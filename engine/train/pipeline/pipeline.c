@@ -16,8 +16,8 @@ static bool split_batches(struct pipeline *pipeline, struct rank *rank, struct e
         if (!micro_split(spec->split, rows, (int)spec->micro_batches, split, err))
             return false;
         for (int k = 0; k < 2; k++)
-            rank->micro[size][k] =
-                (struct rank_pass){.rows = (int)split->rows[k], .batch_rows = (int)rows};
+            rank->micro[size][k] = (struct rank_pass){
+                .rows = (int)split->rows[k], .finish_rows = (int)pipeline_window_rows(split)};
         if (rank->index > 0) {
             const struct rank *last = rank - 1;
             rank->train[size].before =

@@ -25,7 +25,8 @@ struct pipeline_stage {
     double *seconds;                         /* measured: for each operation of the network */
     /* Of the last full step. */
     struct pipeline_span *spans, update; /* spans: of tasks[PASS_FULL] */
-    struct pipeline_span finish; /* gradients of all micro-batches at once; empty: there are none */
+    struct pipeline_span
+        finish[PIPELINE_WINDOWS]; /* gradients of a window's micro-batches; empty: there are none */
     /* Of the last short one: a micro-batch's rows, and what its passes took, on the mean; 0: there
      * has been none. */
     double short_rows, short_s;

@@ -40,6 +40,8 @@ static bool run_task(struct simulation *s, int stage)
         return false;
     s->clock[stage] = fmax(s->clock[stage], ready) + s->task_s[task->backward][stage];
     *end_of(s, task->backward, stage, task->micro_batch) = s->clock[stage];
+    if (s->finish_s && task->backward && pipeline_window_ends(s->micro_batches, task->micro_batch))
+        s->clock[stage] += s->finish_s[stage] / pipeline_windows(s->micro_batches);
     s->next[stage]++;
     return true;
 }
@@ -67,7 +69,7 @@ static void sum_up(const struct simulation *s, struct pipeline_prediction *out)
         const double finish_s = s->finish_s ? s->finish_s[i] : 0;
         busy[i] = s->micro_batches * (s->task_s[0][i] + s->task_s[1][i]) + finish_s;
         most = fmax(most, busy[i]);
-        out->step_s = fmax(out->step_s, s->clock[i] + finish_s);
+        out->step_s = fmax(out->step_s, s->clock[i]);
     }
     if (!(out->step_s > 0))
         return;

@@ -20,8 +20,8 @@ struct pipeline_prediction {
 /*
  * Play a step of `micro_batches` through: forward_s[i] and backward_s[i] are the seconds of stage i
  * for one micro-batch, what it hands over included, and finish_s[i], where it is not NULL, those
- * after the last, for all of them. For equal stages the bubble is
- * (stages - 1) / (micro_batches + stages - 1). Fails when memory runs out.
+ * of what it does once for a window of them (schedule.h), all windows together. For equal stages
+ * the bubble is (stages - 1) / (micro_batches + stages - 1). Fails when memory runs out.
  */
 bool pipeline_predict(const double *forward_s, const double *backward_s, const double *finish_s,
                       int stages, int micro_batches, struct pipeline_prediction *out,

@@ -7,6 +7,17 @@ int pipeline_depth(int stage, int stages, int micro_batches)
     return depth < micro_batches ? depth : micro_batches;
 }
 
+int pipeline_window(int micro_batches)
+{
+    const int window = (micro_batches + PIPELINE_WINDOWS - 1) / PIPELINE_WINDOWS;
+    return micro_batches < 4 ? micro_batches : window > 2 ? window : 2;
+}
+
+long pipeline_window_rows(const struct micro_split *split)
+{
+    return micro_begin(split, pipeline_window(split->count)); /* the first have the most */
+}
+
 int pipeline_schedule(int stage, int stages, int micro_batches, struct pipeline_task *tasks)
 {
     int count = 0, forward = pipeline_depth(stage, stages, micro_batches);

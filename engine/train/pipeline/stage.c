@@ -112,13 +112,21 @@ static bool wait_for_neighbour(const struct passes *p, bool backward, struct err
     return ok;
 }
 
+/* Those of its micro-batches before one. */
+static long rows_of_window(const struct micro_split *split, int index)
+{
+    const int window = pipeline_window(split->count);
+    return micro_begin(split, index) - micro_begin(split, index / window * window);
+}
+
 static struct micro_batch micro_of(const struct passes *p, int index)
 {
     const int stage = p->rank->stage_index;
     struct micro_batch micro = {.slot = index % p->rank->slots,
                                 .first = index == 0,
                                 .last = index == p->split->count - 1,
-                                .rows_before = micro_begin(p->split, index)};
+                                .rows_before = micro_begin(p->split, index),
+                                .deferred_before = rows_of_window(p->split, index)};
     micro.ends[STAGE_OUTPUT] = handover_values(p->handover, stage, index);
     micro.ends[STAGE_OUTPUT_GRADIENT] = handover_gradients(p->handover, stage, index);
     if (stage > 0) {
@@ -126,6 +134,11 @@ static struct micro_batch micro_of(const struct passes *p, int index)
         micro.ends[STAGE_INPUT_GRADIENT] = handover_gradients(p->handover, stage - 1, index);
     }
     return micro;
+}
+
+static struct plan *plan_of(const struct passes *p, int index)
+{
+    return p->pass[index >= p->split->first].plan;
 }
 
 static bool run_forward(const struct passes *p, struct plan *plan, const struct batch *batch,
@@ -149,7 +162,7 @@ static bool run_task(const struct passes *p, int index, struct error *err)
     const long before = rank->train[rank->ranks->step.size].before;
     const struct batch batch = rank_batch(rank, before + micro_begin(p->split, task->micro_batch),
                                           micro_rows(p->split, task->micro_batch));
-    struct plan *plan = p->pass[task->micro_batch >= p->split->first].plan;
+    struct plan *plan = plan_of(p, task->micro_batch);
     if (!wait_for_neighbour(p, task->backward, err))
         return false;
     const double began = clock_seconds(), begin = rank->ranks->clock();
@@ -167,21 +180,36 @@ static bool run_task(const struct passes *p, int index, struct error *err)
     return ok;
 }
 
-/* Gradients that the passes have left for after the last of them. */
-static bool finish(const struct passes *p, struct error *err)
+/* Gradients that the passes of a window, whose last was this micro-batch's, have left. */
+static bool finish(const struct passes *p, int last, struct error *err)
 {
     struct rank *rank = p->rank;
-    const int count = p->split->count;
+    const int window = last / pipeline_window(p->split->count);
+    const long rows = rows_of_window(p->split, last) + micro_rows(p->split, last);
     const double began = clock_seconds(), begin = rank->ranks->clock();
     bool any = false;
-    bool ok = count == 0 || !rank->backend->plan_finish ||
-              rank->backend->plan_finish(rank->device, p->pass[count - 1 >= p->split->first].plan,
+    bool ok = !rank->backend->plan_finish ||
+              rank->backend->plan_finish(rank->device, plan_of(p, last), (int)rows, window == 0,
                                          &any, err);
     rank->times.pass_s += rank->ranks->clock() - begin;
     if (p->spans)
-        rank->ranks->pipeline->stage[rank->index].finish =
+        rank->ranks->pipeline->stage[rank->index].finish[window] =
             any ? (struct pipeline_span){began, clock_seconds()} : (struct pipeline_span){0};
     return ok;
+}
+
+/* All passes, in the order of the schedule. */
+static bool run_passes(const struct passes *p, struct error *err)
+{
+    const int count = p->split->count;
+    for (int i = 0; i < 2 * count; i++) {
+        const struct pipeline_task *task = &p->tasks[i];
+        if (!run_task(p, i, err) ||
+            (task->backward && pipeline_window_ends(count, task->micro_batch) &&
+             !finish(p, task->micro_batch, err)))
+            return false;
+    }
+    return true;
 }
 
 /* Of a full step. */
@@ -234,10 +262,7 @@ static bool step(struct rank *rank, struct error *err)
     *p.seconds = 0;
     rank->result = (struct batch_result){0};
     rank->times = (struct step_times){.begin = clock_seconds()};
-    for (int i = 0; i < 2 * p.split->count; i++)
-        if (!run_task(&p, i, err))
-            return false;
-    bool ok = finish(&p, err) && sum_gradients(rank, p.split, err) && own_update(rank, err);
+    bool ok = run_passes(&p, err) && sum_gradients(rank, p.split, err) && own_update(rank, err);
     rank->times.compute_s = rank->times.pass_s + rank->times.update_s;
     rank->times.end = clock_seconds();
     if (p.spans)

@@ -38,17 +38,18 @@ static json_t *passes_json(const struct pipeline *pipeline, int index, bool back
     return list;
 }
 
-/* What is done once for all micro-batches: gradients, and the update. */
+/* What is done once for several micro-batches: gradients, and the update. */
 static json_t *update_json(const struct pipeline *pipeline, int index)
 {
     const struct pipeline_stage *stage = &pipeline->stage[index];
     json_t *list = json_array();
-    if (list && ((stage->finish.end > 0 && !add_span(list, pipeline->begin, &stage->finish)) ||
-                 !add_span(list, pipeline->begin, &stage->update))) {
-        json_decref(list);
-        return NULL;
-    }
-    return list;
+    bool ok = list;
+    for (int i = 0; ok && i < PIPELINE_WINDOWS; i++)
+        ok = stage->finish[i].end <= 0 || add_span(list, pipeline->begin, &stage->finish[i]);
+    if (ok && add_span(list, pipeline->begin, &stage->update))
+        return list;
+    json_decref(list);
+    return NULL;
 }
 
 /* What the passes of a direction take, on the mean. */
@@ -61,6 +62,14 @@ static double mean_seconds(const struct pipeline *pipeline, int index, bool back
         if (stage->tasks[PASS_FULL][i].backward == backward)
             sum += stage->spans[i].end - stage->spans[i].begin;
     return sum / count;
+}
+
+static double finish_seconds(const struct pipeline_stage *stage)
+{
+    double sum = 0;
+    for (int i = 0; i < PIPELINE_WINDOWS; i++)
+        sum += stage->finish[i].end - stage->finish[i].begin;
+    return sum;
 }
 
 /* What of a micro-batch's passes does not depend on its rows, from those of full and of short
@@ -115,7 +124,7 @@ json_t *timeline_json(const struct pipeline *pipeline, struct error *err)
     for (int i = 0; i < stages; i++) {
         forward[i] = mean_seconds(pipeline, i, false);
         backward[i] = mean_seconds(pipeline, i, true);
-        finish[i] = pipeline->stage[i].finish.end - pipeline->stage[i].finish.begin;
+        finish[i] = finish_seconds(&pipeline->stage[i]);
         end = fmax(end, pipeline->stage[i].update.end);
     }
     if (!pipeline_predict(forward, backward, finish, stages, count, &expected, err))

@@ -11,7 +11,8 @@
 struct search {
     const struct stage_costs *costs;
     int stages, end;
-    double *sums; /* [stage][point]: seconds of all segments before the point */
+    double *sums;   /* [stage][point]: seconds of all segments before the point */
+    double *before; /* [point]: the mean of that over the stages */
     double *best; /* [stage][point]: of the stages from this one on, when it begins at the point */
     double limit; /* INFINITY: `best` is the slowest stage; else the sum of the transfers, where no
                    * stage may be slower than this */
@@ -31,7 +32,7 @@ static double transfer(const struct search *s, int point)
 static double stage_and_rest(const struct search *s, int stage, int from, int to, double rest)
 {
     const double seconds = *at(s, s->sums, stage, to) - *at(s, s->sums, stage, from) +
-                           transfer(s, from) + transfer(s, to);
+                           transfer(s, from) + transfer(s, to) + s->costs->fill * s->before[from];
     if (isinf(s->limit))
         return fmax(seconds, rest);
     return seconds <= s->limit ? transfer(s, to) + rest : INFINITY;
@@ -65,6 +66,12 @@ static void sum_up(struct search *s)
                 *at(s, s->sums, stage, i) +
                 s->costs->seconds[(size_t)stage * (size_t)s->end + (size_t)i];
     }
+    for (int i = 0; i <= s->end; i++) {
+        double sum = 0;
+        for (int stage = 0; stage < s->stages; stage++)
+            sum += *at(s, s->sums, stage, i);
+        s->before[i] = sum / s->stages;
+    }
 }
 
 /* The first points that are as good as the best. */
@@ -92,8 +99,9 @@ bool stages_choose(const struct stage_costs *costs, int cuts, int stages, int *c
                        .stages = stages,
                        .end = cuts + 1,
                        .sums = malloc(size),
+                       .before = malloc(size),
                        .best = malloc(size)};
-    const bool ok = s.sums && s.best;
+    const bool ok = s.sums && s.before && s.best;
     if (ok) {
         sum_up(&s);
         solve(&s, solve(&s, INFINITY));
@@ -102,6 +110,7 @@ bool stages_choose(const struct stage_costs *costs, int cuts, int stages, int *c
         error_memory(err, "choosing the stages of a pipeline");
     }
     free(s.sums);
+    free(s.before);
     free(s.best);
     return ok;
 }

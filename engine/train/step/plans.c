@@ -64,7 +64,7 @@ static struct cached_plan *find(struct rank *rank, enum plan_mode mode,
         struct cached_plan *cached = &rank->cached[i];
         if (cached->plan && cached->mode == mode && cached->rows == pass->rows &&
             cached->before == pass->before && cached->global_rows == pass->global_rows &&
-            cached->batch_rows == pass->batch_rows)
+            cached->finish_rows == pass->finish_rows)
             return cached;
     }
     return NULL;
@@ -114,7 +114,7 @@ static bool create(struct rank *rank, enum plan_mode mode, const struct rank_pas
                                    .rows = pass->rows,
                                    .rows_before = pass->before,
                                    .global_rows = pass->global_rows,
-                                   .batch_rows = pass->batch_rows,
+                                   .finish_rows = pass->finish_rows,
                                    .label_smoothing = ranks->spec->label_smoothing};
     request.slots = mode == PLAN_TRAIN ? rank->slots : 0;
     request.exchange = rank->exchange;
@@ -141,7 +141,7 @@ static bool create(struct rank *rank, enum plan_mode mode, const struct rank_pas
                                    .rows = pass->rows,
                                    .before = pass->before,
                                    .global_rows = pass->global_rows,
-                                   .batch_rows = pass->batch_rows};
+                                   .finish_rows = pass->finish_rows};
     /* The plans of a device share its workspace, so the largest one counts. */
     uint64_t bytes = memory.activations + memory.scratch + memory.input;
     if (bytes > rank->plan_bytes)

@@ -28,8 +28,8 @@ struct rank_pass {
     int rows;
     /* With strategy mixed: those of the ranks before it, and of the global batch; else 0. */
     int before, global_rows;
-    int batch_rows; /* of a stage: of the mini-batch; else 0 */
-    bool warm;      /* it has been run: the device's libraries have loaded all that it needs */
+    int finish_rows; /* of a stage, plan_request's; else 0 */
+    bool warm;       /* it has been run: the device's libraries have loaded all that it needs */
 };
 
 /* Most batches of an epoch are full; the last may be shorter. The same goes for evaluation. */
@@ -45,7 +45,7 @@ enum { PLANS_CACHED = 12 };
 struct cached_plan {
     struct plan *plan; /* NULL: an empty place */
     enum plan_mode mode;
-    int rows, before, global_rows, batch_rows;
+    int rows, before, global_rows, finish_rows;
     long used; /* when last, in uses of plans */
 };
 

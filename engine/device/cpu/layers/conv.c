@@ -19,9 +19,9 @@ struct conv {
         float *to;
         size_t count;
     } dweights, dbias;
-    /* Of a stage: what the gradients of all micro-batches are made of at once, and their shape. */
+    /* Of a stage: what the gradients of several micro-batches are made of at once. */
     struct deferred kept;
-    struct conv_shape batch_shape;
+    struct conv_shape kept_shape;
 };
 
 static void release(void *layer)
@@ -44,7 +44,7 @@ static bool run_data(struct plan *plan, void *layer, struct error *err)
 
 static void gather(const struct plan *plan, const struct buffer *from, const struct gathered *g)
 {
-    if (plan_core_adds(&plan->core))
+    if (plan->core.adds)
         elementwise_add(from->data, g->to, false, g->to, g->count, false);
     else
         memcpy(g->to, from->data, g->count * sizeof *g->to);
@@ -60,6 +60,12 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
     if (c->dbias.to)
         gather(plan, c->weights.at.bias, &c->dbias);
     return true;
+}
+
+static bool run_finish(struct plan *plan, void *layer, struct error *err)
+{
+    deferred_clear_rest(plan, &((struct conv *)layer)->kept);
+    return run_weights(plan, layer, err);
 }
 
 static bool run_mask(struct plan *plan, void *layer, struct error *err)
@@ -219,19 +225,26 @@ static struct buffer *gradient_buffer(struct builder *b, int param, struct gathe
     return build_scratch(b, r->places.list[param].size * sizeof(float), err);
 }
 
+/* Of `at` src and dst are set; `shape` is theirs. The step is still to be added. */
+static bool make_weights(struct builder *b, const struct node *node, struct conv *conv,
+                         const struct conv_shape *shape, const struct conv_stored *stored,
+                         struct conv_buffers *at, struct error *err)
+{
+    at->weights = gradient_buffer(b, b->graph->net->ops[node->op].weight, &conv->dweights, err);
+    if (!at->weights)
+        return false;
+    if (node->bias != NET_NONE && !(at->bias = gradient_buffer(b, node->bias, &conv->dbias, err)))
+        return false;
+    return conv_run_make(b, &conv->weights, shape, CONV_BACKWARD_WEIGHTS, stored, at, err);
+}
+
 static bool build_weights(struct builder *b, const struct node *node, struct conv *conv,
                           struct buffer *dy, const struct conv_stored *stored, struct error *err)
 {
-    const struct net_op *op = &b->graph->net->ops[node->op];
     const struct fused_norm *norm = norm_of(b, node);
-    struct buffer *x = norm ? use_norm(b, norm) : build_forward_value(b, node->input, err);
-    struct buffer *dw = x ? gradient_buffer(b, op->weight, &conv->dweights, err) : NULL;
-    struct buffer *dbias =
-        dw && node->bias != NET_NONE ? gradient_buffer(b, node->bias, &conv->dbias, err) : NULL;
-    const struct conv_buffers at = {.src = x, .weights = dw, .bias = dbias, .dst = dy};
-    return dw && (dbias || node->bias == NET_NONE) &&
-           conv_run_make(b, &conv->weights, &conv->shape, CONV_BACKWARD_WEIGHTS, stored, &at,
-                         err) &&
+    struct conv_buffers at = {
+        .src = norm ? use_norm(b, norm) : build_forward_value(b, node->input, err), .dst = dy};
+    return at.src && make_weights(b, node, conv, &conv->shape, stored, &at, err) &&
            fuse_norm(&conv->weights, norm, err) && build_step(b, node, run_weights, conv, err);
 }
 
@@ -251,29 +264,17 @@ static bool defers(const struct builder *b, const struct node *node)
                          value_row(&g->values[node->input]) + value_row(&g->values[node->output]));
 }
 
-static bool finish_weights(struct builder *b, const struct node *node, struct conv *conv,
-                           const struct conv_stored *stored, struct error *err)
-{
-    struct buffer *dw = build_fixed(b, param_grads(b, b->graph->net->ops[node->op].weight), err);
-    struct buffer *dbias = NULL;
-    if (dw && node->bias != NET_NONE)
-        dbias = build_fixed(b, param_grads(b, node->bias), err);
-    const struct conv_buffers at = {
-        .src = conv->kept.x.to, .weights = dw, .bias = dbias, .dst = conv->kept.dy.to};
-    return dw && (dbias || node->bias == NET_NONE) &&
-           conv_run_make(b, &conv->weights, &conv->batch_shape, CONV_BACKWARD_WEIGHTS, stored, &at,
-                         err) &&
-           build_step(b, node, run_weights, conv, err);
-}
-
 static bool finish(struct builder *b, const struct node *node, void *layer, struct error *err)
 {
     struct conv *conv = layer;
     struct conv_stored stored;
-    if (!conv->kept.x.to)
+    struct conv_buffers at = {.src = conv->kept.x.to, .dst = conv->kept.dy.to};
+    if (!at.src)
         return true;
-    conv_shape_of(&conv->batch_shape, b->graph, node, b->rows, b->plan->bf16);
-    bool ok = stored_make(&stored, b, node, err) && finish_weights(b, node, conv, &stored, err);
+    conv_shape_of(&conv->kept_shape, b->graph, node, b->rows, b->plan->bf16);
+    bool ok = stored_make(&stored, b, node, err) &&
+              make_weights(b, node, conv, &conv->kept_shape, &stored, &at, err) &&
+              build_step(b, node, run_finish, conv, err);
     stored_free(&stored);
     return ok;
 }

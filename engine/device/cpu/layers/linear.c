@@ -22,7 +22,6 @@ struct linear {
     int rows, in, out;
     bool relu;
     struct deferred kept; /* of a stage: for plan_finish */
-    int batch_rows;
 };
 
 static void release(void *layer)
@@ -91,13 +90,12 @@ static void make_bias_gradient(const struct linear *l, const void *dy, int rows,
                     (bf16 ? bias_sum(l, dy, o, rows, true) : bias_sum(l, dy, o, rows, false)));
 }
 
-static bool make_gradients_bf16(const struct plan *plan, struct linear *l, bool adds,
-                                struct error *err)
+static bool make_gradients_bf16(const struct plan *plan, struct linear *l, struct error *err)
 {
     const size_t count = (size_t)l->in * (size_t)l->out;
     if (!primitive_run(plan->device, &l->w_product, err))
         return false;
-    if (l->sum && adds)
+    if (l->sum && plan->core.adds)
         elementwise_add(l->dweights, l->sum->data, false, l->dweights, count, false);
     else if (l->sum)
         memcpy(l->dweights, l->sum->data, count * sizeof *l->dweights);
@@ -106,12 +104,13 @@ static bool make_gradients_bf16(const struct plan *plan, struct linear *l, bool 
 
 /* Of `rows` rows. */
 static bool make_gradients(const struct plan *plan, struct linear *l, const void *x, const void *dy,
-                           int rows, bool adds, struct error *err)
+                           int rows, struct error *err)
 {
+    const bool adds = plan->core.adds;
     if (l->dbias)
         make_bias_gradient(l, dy, rows, adds, plan->bf16);
     if (plan->bf16)
-        return make_gradients_bf16(plan, l, adds, err);
+        return make_gradients_bf16(plan, l, err);
     return dnnl_check(dnnl_sgemm('T', 'N', l->out, l->in, rows, 1, dy, l->out, x, l->in,
                                  adds ? 1 : 0, l->dweights, l->in),
                       "matrix multiplication", err);
@@ -120,15 +119,15 @@ static bool make_gradients(const struct plan *plan, struct linear *l, const void
 static bool run_weights(struct plan *plan, void *layer, struct error *err)
 {
     struct linear *l = layer;
-    return make_gradients(plan, l, l->x->data, l->masked->data, l->rows,
-                          plan_core_adds(&plan->core), err);
+    return make_gradients(plan, l, l->x->data, l->masked->data, l->rows, err);
 }
 
 static bool run_finish(struct plan *plan, void *layer, struct error *err)
 {
     struct linear *l = layer;
-    return make_gradients(plan, l, l->kept.x.to->data, l->kept.dy.to->data, l->batch_rows, false,
-                          err);
+    deferred_clear_rest(plan, &l->kept);
+    return make_gradients(plan, l, l->kept.x.to->data, l->kept.dy.to->data,
+                          plan->core.request.finish_rows, err);
 }
 
 static bool run_data(struct plan *plan, void *layer, struct error *err)
@@ -200,10 +199,11 @@ static bool build_mask(struct builder *b, const struct node *node, struct linear
     return build_step(b, node, run_mask, l, err);
 }
 
-/* Of all micro-batches at once, or of one of them, whose gradients are added to the others'. */
+/* A stage adds them to those of other micro-batches. */
 static bool build_gradients_bf16(struct builder *b, struct linear *l, struct buffer *x,
-                                 struct buffer *dy, bool adds, struct error *err)
+                                 struct buffer *dy, struct error *err)
 {
+    const bool adds = b->core->request.slots > 0;
     struct buffer *dw = adds ? build_scratch(b, (size_t)l->in * l->out * sizeof(float), err)
                              : build_fixed(b, l->dweights, err);
     struct matrix left = values_of(dy, l->out, b->rows), right = values_of(x, b->rows, l->in),
@@ -219,13 +219,12 @@ static bool build_gradients(struct builder *b, const struct node *node, struct l
                             struct buffer *x, struct buffer *dy, step_function *run,
                             struct error *err)
 {
-    const bool adds = run == run_weights && b->core->request.slots > 0;
     l->dweights = param_grads(b, b->graph->net->ops[node->op].weight);
     l->dbias = param_grads(b, node->bias);
     build_use(b, dy);
     build_use(b, x);
     build_label(b, PLAN_BACKWARD_WEIGHTS, "");
-    return (!b->plan->bf16 || build_gradients_bf16(b, l, x, dy, adds, err)) &&
+    return (!b->plan->bf16 || build_gradients_bf16(b, l, x, dy, err)) &&
            build_step(b, node, run, l, err);
 }
 
@@ -241,7 +240,6 @@ static bool build_weights(struct builder *b, const struct node *node, struct lin
 static bool finish(struct builder *b, const struct node *node, void *layer, struct error *err)
 {
     struct linear *l = layer;
-    l->batch_rows = b->rows;
     return !l->kept.x.to ||
            build_gradients(b, node, l, l->kept.x.to, l->kept.dy.to, run_finish, err);
 }

@@ -218,7 +218,7 @@ static void add_rows(const struct groupnorm *n, int c, bool adds)
 static bool run_backward(struct plan *plan, void *layer, struct error *err)
 {
     const struct groupnorm *n = layer;
-    const bool adds = plan_core_adds(&plan->core);
+    const bool adds = plan->core.adds;
     (void)err;
 #pragma omp parallel
     {

@@ -318,7 +318,7 @@ static bool join_backward(struct plan *plan, struct batchnorm *n, struct error *
 bool batchnorm_run_backward(struct plan *plan, void *layer, struct error *err)
 {
     struct batchnorm *n = layer;
-    n->adds = plan_core_adds(&plan->core);
+    n->adds = plan->core.adds;
     const struct norm_pass pass = {backward_sum_item, block_gradients,
                                    n->wants_dx ? backward_data_item : NULL};
     if (run_at_once(n, &pass))

@@ -47,6 +47,34 @@ START_TEST(one_forward_then_one_backward)
 }
 END_TEST
 
+/* Windows are few and none is larger than a plan has room for. */
+START_TEST(windows_hold_all_micro_batches)
+{
+    static const enum split_rule rules[] = {SPLIT_CHUNK, SPLIT_BALANCED};
+    for (int m = 1; m <= 3 * MOST_MICRO_BATCHES; m++)
+        for (int rows = m; rows < 3 * m; rows++) {
+            struct error err = ERROR_INIT;
+            struct micro_split split;
+            long window = 0, sum = 0, most = 0;
+            int windows = 0;
+            ck_assert(micro_split(rules[rows % 2], rows, m, &split, &err));
+            for (int i = 0; i < split.count; i++) {
+                window += micro_rows(&split, i);
+                if (!pipeline_window_ends(split.count, i))
+                    continue;
+                windows++;
+                sum += window;
+                most = window > most ? window : most;
+                window = 0;
+            }
+            ck_assert_int_eq(sum, rows);
+            ck_assert_int_eq(windows, pipeline_windows(split.count));
+            ck_assert_int_le(windows, PIPELINE_WINDOWS);
+            ck_assert_int_eq(most, pipeline_window_rows(&split));
+        }
+}
+END_TEST
+
 static void predict(const double *forward_s, const double *backward_s, int stages, int m,
                     struct pipeline_prediction *out)
 {
@@ -106,6 +134,22 @@ START_TEST(what_is_left_comes_after_the_passes)
 }
 END_TEST
 
+/* Half of what is left comes after the second of four micro-batches, *:
+ *   stage 0   0 1 2 0 0 3 1 1 . . 2 2 3 3           F 0-3, B 3-5, F 5-6, B 6-8, 10-14
+ *   stage 1   . 0 0 1 1 * * * 2 2 3 3 * * *         F and B 1-5, * 5-8, F and B 8-12, * 12-15 */
+START_TEST(what_is_left_comes_after_each_window)
+{
+    struct error err = ERROR_INIT;
+    struct pipeline_prediction p;
+    ck_assert(pipeline_predict((const double[]){1, 1}, (const double[]){2, 1},
+                               (const double[]){0, 6}, 2, 4, &p, &err));
+    ck_assert_double_eq_tol(p.step_s, 15, 1e-9);
+    ck_assert_double_eq_tol(p.fill_drain, 1.0 / 15, 1e-9);
+    ck_assert_double_eq_tol(p.imbalance[0], 2.0 / 15, 1e-9);
+    ck_assert_double_eq_tol(p.bubble, 2.0 / 15, 1e-9);
+}
+END_TEST
+
 /* Bounds that hold for all schedules: no step is shorter than the slowest stage's work with the
  * first pass through the stages before it and back, nor longer than if one stage worked at once. */
 START_TEST(steps_lie_between_bounds)
@@ -144,6 +188,8 @@ int main(void)
     tcase_add_loop_test(tc, equal_stages_lose_what_gpipe_says, 1, MOST_STAGES + 1);
     tcase_add_test(tc, unequal_stages_wait_for_the_slowest);
     tcase_add_test(tc, what_is_left_comes_after_the_passes);
+    tcase_add_test(tc, what_is_left_comes_after_each_window);
+    tcase_add_test(tc, windows_hold_all_micro_batches);
     tcase_add_test(tc, steps_lie_between_bounds);
     suite_add_tcase(suite, tc);
     return run_suites(suite, NULL);

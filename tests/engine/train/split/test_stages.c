@@ -14,7 +14,7 @@ enum { MOST_CUTS = 9, MOST_STAGES = 5 };
 /* Whole numbers of seconds: sums of them are exact. */
 struct example {
     int cuts, stages;
-    double seconds[MOST_STAGES * (MOST_CUTS + 1)], transfer[MOST_CUTS];
+    double seconds[MOST_STAGES * (MOST_CUTS + 1)], transfer[MOST_CUTS], fill;
 };
 
 static void make(struct example *e, unsigned seed)
@@ -28,6 +28,17 @@ static void make(struct example *e, unsigned seed)
         e->seconds[i] = floor(erand48(state) * most);
     for (int i = 0; i < MOST_CUTS; i++)
         e->transfer[i] = floor(erand48(state) * most / 2);
+    e->fill = seed % 4 < 2 ? 0 : 0.25;
+}
+
+/* What all segments before one take, on the mean over the devices. */
+static double before(const struct example *e, int end)
+{
+    double sum = 0;
+    for (int s = 0; s < e->stages; s++)
+        for (int i = 0; i < end; i++)
+            sum += e->seconds[s * (e->cuts + 1) + i];
+    return sum / e->stages;
 }
 
 /* The slowest stage, and the sum of the transfers. */
@@ -38,6 +49,7 @@ static double judge(const struct example *e, const int *chosen, double *transfer
     *transfers = 0;
     for (int s = 0; s < e->stages; s++) {
         const int last = s < e->stages - 1 ? chosen[s] : e->cuts;
+        const double filled = e->fill * before(e, segment);
         double sum = 0;
         for (; segment <= last; segment++)
             sum += e->seconds[s * (e->cuts + 1) + segment];
@@ -47,7 +59,7 @@ static double judge(const struct example *e, const int *chosen, double *transfer
             sum += e->transfer[chosen[s]];
             *transfers += e->transfer[chosen[s]];
         }
-        slowest = fmax(slowest, sum);
+        slowest = fmax(slowest, sum + filled);
     }
     return slowest;
 }
@@ -84,7 +96,7 @@ START_TEST(no_choice_is_better)
         struct brute b = {.slowest = INFINITY};
         int chosen[MOST_STAGES];
         make(&e, seed);
-        const struct stage_costs costs = {e.seconds, e.transfer};
+        const struct stage_costs costs = {e.seconds, e.transfer, e.fill};
         const bool possible = e.stages <= e.cuts + 1;
         ck_assert_int_eq(stages_choose(&costs, e.cuts, e.stages, chosen, &err), possible);
         if (!possible) {
@@ -110,7 +122,7 @@ START_TEST(faster_devices_get_more)
         seconds[0][i] = 3;
         seconds[1][i] = 1;
     }
-    const struct stage_costs costs = {seconds[0], transfer};
+    const struct stage_costs costs = {.seconds = seconds[0], .transfer = transfer};
     ck_assert(stages_choose(&costs, 7, 2, &chosen, &err));
     ck_assert_int_eq(chosen, 1);
 }
