@@ -239,8 +239,8 @@ START_TEST(sums_that_fail)
 END_TEST
 #endif
 
-/* In the middle of the last sums, of mixed or of several pipelines, to which all have come, none can
- * be told from the others: then it hangs a little earlier, too. */
+/* In the middle of the last sums, of mixed or of several pipelines, to which all have come, none
+ * can be told from the others: then it hangs a little earlier, too. */
 static void hang(const char *settings, int gpu, long operations)
 {
     const bool sums_up = strstr(settings, "mixed") || strstr(settings, REPLICAS);
