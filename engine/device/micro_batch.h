@@ -19,7 +19,7 @@ struct micro_batch {
     int slot;             /* where what the backward pass reads is kept, below plan_request.slots */
     bool first, last;     /* of the mini-batch */
     long rows_before;     /* in the micro-batches before it */
-    long deferred_before; /* of those, since the last plan_finish */
+    long deferred_before; /* backward: of those, since the last plan_finish */
     /* Memory of rows x stage_row bytes each, all rows of a tensor after those of the one before it,
      * borrowed, and the same in both directions: the host's, or of a stage_memory. NULL where the
      * network begins or ends. A pass may change the gradient that it reads. */

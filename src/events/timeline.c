@@ -34,6 +34,19 @@ static double busy_of(const struct timeline *timeline, size_t stage)
     return timeline->seconds > 0 ? fmin(1, busy / timeline->seconds) : 0;
 }
 
+/* The end of the last pass that has ended by `from`, 0 if none has since the first *index of them,
+ * which grows by those that have. */
+static double last_before(const struct timeline *timeline, size_t stage, enum timeline_task task,
+                          double from, size_t *index)
+{
+    double begin, end, last = 0;
+    while (timeline_pass(timeline, stage, task, *index, &begin, &end) && end <= from) {
+        last = end;
+        ++*index;
+    }
+    return last;
+}
+
 /*
  * Share of the step in which the stage has nothing else to do and what its next pass reads has been
  * made: what it takes to hand that over. Passes of one direction are in their order.
@@ -44,15 +57,12 @@ static double transfer_of(const struct timeline *timeline, size_t stage, enum ti
     const enum timeline_task other = forward ? TIMELINE_BACKWARD : TIMELINE_FORWARD;
     const size_t neighbour = forward ? stage - 1 : stage + 1;
     double from, to, begin, made, end = 0, sum = 0;
-    size_t ended = 0; /* passes of the other direction */
+    size_t others = 0, updates = 0; /* that have ended */
     if (neighbour >= timeline->stages)
         return 0;
     for (size_t i = 0; timeline_pass(timeline, stage, task, i, &from, &to); i++) {
-        double last;
-        while (timeline_pass(timeline, stage, other, ended, &begin, &last) && last <= from) {
-            end = fmax(end, last);
-            ended++;
-        }
+        end = fmax(end, last_before(timeline, stage, other, from, &others));
+        end = fmax(end, last_before(timeline, stage, TIMELINE_UPDATE, from, &updates));
         if (timeline_pass(timeline, neighbour, task, i, &begin, &made))
             sum += fmax(0, from - fmax(made, end));
         end = fmax(end, to);

@@ -64,7 +64,7 @@ struct layer_kind {
     bool (*forward)(struct builder *b, const struct node *node, void **layer, struct error *err);
     /* Called when node->backward is set. */
     bool (*backward)(struct builder *b, const struct node *node, void *layer, struct error *err);
-    /* What the backward function has left to plan_finish, whose rows are those of the mini-batch.
+    /* What the backward function has left to plan_finish, over finish_rows rows.
      * NULL: it leaves nothing. */
     bool (*finish)(struct builder *b, const struct node *node, void *layer, struct error *err);
 };

@@ -95,7 +95,7 @@ static bool build_backward(struct builder *b, struct error *err)
     return b->graph->begins || stage_give_gradient(b, err);
 }
 
-/* What layers leave until all rows of the mini-batch have been there. */
+/* What layers leave to plan_finish. */
 static bool build_finish(struct builder *b, struct error *err)
 {
     b->core->backward_steps = b->core->step_count;

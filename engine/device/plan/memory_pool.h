@@ -25,7 +25,7 @@ enum buffer_region {
     BUFFER_INPUT,    /* staged rows */
     BUFFER_FIXED,    /* lies elsewhere (an arena); `data` never changes */
     BUFFER_KEPT,     /* of a stage: from forward to backward, in a slot for each micro-batch */
-    BUFFER_DEFERRED, /* of a stage: what all micro-batches of a mini-batch leave to plan_finish */
+    BUFFER_DEFERRED, /* of a stage: what several micro-batches leave to plan_finish */
     /* Of a stage: where it meets a neighbour, which `end` names; the offset counts from there. It
      * is one at which a row may begin, not MEMORY_ALIGN. */
     BUFFER_END,

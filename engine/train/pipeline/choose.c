@@ -19,41 +19,40 @@ static void clear_times(struct plan_time *times, int count)
 }
 
 /* Gathering rows belongs to the first operation, the loss to the last one. */
-static void add_times(const struct plan_time *times, int count, int operations, double share,
-                      double *seconds)
+static void take_times(struct plan_time *times, int count, int operations, double *seconds)
 {
     for (int i = 0; i < count; i++) {
         const int place = times[i].part == PLAN_OPERATION ? times[i].place
                           : times[i].part == PLAN_INPUT   ? 0
                                                           : operations - 1;
-        seconds[place] += share * times[i].seconds;
+        seconds[place] += times[i].seconds;
     }
+    clear_times(times, count);
 }
 
-/* Forward and backward, and a micro-batch's share of what is done for all of them. */
+/* All parts of a micro-batch that is a window of its own. */
 static bool time_pass(struct rank *rank, struct plan *plan, const struct batch *batch,
                       double *seconds, struct error *err)
 {
     const struct micro_batch micro = {.first = true, .last = true};
-    const struct ranks *ranks = rank->ranks;
-    const int operations = ranks->work->net->op_count;
-    const int parts = ranks->pipeline->split[rank->pipeline_index][PASS_FULL].count;
-    const double times_finished = (double)pipeline_windows(parts) / parts;
+    const struct backend *backend = rank->backend;
+    const int operations = rank->ranks->work->net->op_count;
     struct batch_result result;
     bool any;
     int count;
-    struct plan_time *times = rank->backend->plan_profile(plan, &count);
+    struct plan_time *times = backend->plan_profile(plan, &count);
     clear_times(times, count);
-    if (!rank->backend->plan_forward(rank->device, plan, batch, &micro, &result, err) ||
-        !rank->backend->plan_backward(rank->device, plan, batch, &micro, err))
+    memset(seconds, 0, PIPELINE_PARTS * (size_t)operations * sizeof *seconds);
+    if (!backend->plan_forward(rank->device, plan, batch, &micro, &result, err))
         return false;
-    memset(seconds, 0, (size_t)operations * sizeof *seconds);
-    add_times(times, count, operations, 1, seconds);
-    clear_times(times, count);
-    if (rank->backend->plan_finish &&
-        !rank->backend->plan_finish(rank->device, plan, batch->rows, true, &any, err))
+    take_times(times, count, operations, seconds + PIPELINE_FORWARD * operations);
+    if (!backend->plan_backward(rank->device, plan, batch, &micro, err))
         return false;
-    add_times(times, count, operations, times_finished, seconds);
+    take_times(times, count, operations, seconds + PIPELINE_BACKWARD * operations);
+    if (backend->plan_finish &&
+        !backend->plan_finish(rank->device, plan, batch->rows, false, &any, err))
+        return false;
+    take_times(times, count, operations, seconds + PIPELINE_FINISH * operations);
     rank_progress(rank);
     return true;
 }
@@ -62,12 +61,12 @@ static bool time_pass(struct rank *rank, struct plan *plan, const struct batch *
 static bool time_passes(struct rank *rank, struct plan *plan, const struct batch *batch,
                         double *least, struct error *err)
 {
-    const int operations = rank->ranks->work->net->op_count;
-    double *seconds = malloc((size_t)operations * sizeof *seconds);
+    const int entries = PIPELINE_PARTS * rank->ranks->work->net->op_count;
+    double *seconds = malloc((size_t)entries * sizeof *seconds);
     bool ok = seconds || error_memory(err, "times of operations");
     for (int pass = 0; ok && pass <= PASSES_TIMED; pass++) {
         ok = time_pass(rank, plan, batch, seconds, err);
-        for (int i = 0; ok && i < operations; i++)
+        for (int i = 0; ok && i < entries; i++)
             if (pass < 2 || seconds[i] < least[i])
                 least[i] = seconds[i];
     }
@@ -133,8 +132,8 @@ static bool choose(const struct pipeline *pipeline, int *ends, struct error *err
     for (int i = 0; i < pipeline->ranks->count; i++) {
         /* Of the devices that have a stage the slowest counts. */
         double *slowest = pipeline->stage[i % pipeline->stages].seconds;
-        for (int op = 0; op < net->op_count; op++)
-            slowest[op] = fmax(slowest[op], pipeline->stage[i].seconds[op]);
+        for (int j = 0; j < PIPELINE_PARTS * net->op_count; j++)
+            slowest[j] = fmax(slowest[j], pipeline->stage[i].seconds[j]);
         seconds[i % pipeline->stages] = slowest;
     }
     return pipeline_ends(net, &pipeline->split[0][PASS_FULL], pipeline->stages, seconds, ends, err);

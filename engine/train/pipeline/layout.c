@@ -2,47 +2,110 @@
 #include "engine/train/pipeline/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "engine/train/pipeline/schedule.h"
 #include "engine/train/split/split.h"
 #include "engine/train/split/stages.h"
 
 /* Bytes per second at which a stage copies what it gives to its neighbours. */
 static const double COPY_SPEED = 4e9;
 
-/* What the cuts divide the network into, and what handing over costs there. Where a cut parts a
- * BatchNorm from a convolution that could read its input instead, storing its output costs about as
- * much again, which is left out. */
-static void sum_up(const struct net *net, long rows, int stages, const double *const *seconds,
-                   const int *ends, int cuts, double *segments, double *transfer)
+/* What all possible cuts divide the network into. */
+struct segments {
+    int stages, cuts, micro_batches;
+    double *seconds;  /* [part][stage][segment] */
+    double *whole;    /* [stage][segment]: all parts, for a micro-batch */
+    double *transfer; /* [cut] */
+};
+
+static double *at(const struct segments *s, double *table, int part, int stage, int segment)
 {
-    for (int i = 0; i < stages; i++)
-        for (int op = 0, segment = 0; op < net->op_count; op++) {
-            segments[i * (cuts + 1) + segment] += seconds[i][op];
-            segment += segment < cuts && op == ends[segment];
-        }
-    for (int i = 0; i < cuts; i++)
-        transfer[i] =
+    return &table[(size_t)(part * s->stages + stage) * (size_t)(s->cuts + 1) + (size_t)segment];
+}
+
+/* Of passes, how many a micro-batch has. */
+static double share_of(const struct segments *s, int part)
+{
+    return part == PIPELINE_FINISH ? (double)pipeline_windows(s->micro_batches) / s->micro_batches
+                                   : 1;
+}
+
+/* Where a cut parts a BatchNorm from a convolution that could read its input instead, storing its
+ * output costs about as much as handing over again, which is left out. */
+static void sum_up(const struct segments *s, const struct net *net, long rows,
+                   const double *const *seconds, const int *ends)
+{
+    for (int part = 0; part < PIPELINE_PARTS; part++)
+        for (int i = 0; i < s->stages; i++)
+            for (int op = 0, segment = 0; op < net->op_count; op++) {
+                const double each = seconds[i][part * net->op_count + op];
+                *at(s, s->seconds, part, i, segment) += each;
+                *at(s, s->whole, 0, i, segment) += each * share_of(s, part);
+                segment += segment < s->cuts && op == ends[segment];
+            }
+    for (int i = 0; i < s->cuts; i++)
+        s->transfer[i] =
             (double)rows * (double)net_cut_size(net, ends[i]) * sizeof(float) / COPY_SPEED;
+}
+
+static bool play(const struct segments *s, const int *chosen, double *step_s, struct error *err)
+{
+    double parts[PIPELINE_PARTS][SPEC_MAX_DEVICES] = {{0}};
+    struct pipeline_prediction played;
+    for (int i = 0, segment = 0; i < s->stages; i++) {
+        const bool last = i == s->stages - 1;
+        if (i > 0)
+            parts[PIPELINE_BACKWARD][i] = s->transfer[chosen[i - 1]];
+        if (!last)
+            parts[PIPELINE_FORWARD][i] = s->transfer[chosen[i]];
+        for (; segment <= (last ? s->cuts : chosen[i]); segment++)
+            for (int part = 0; part < PIPELINE_PARTS; part++)
+                parts[part][i] += *at(s, s->seconds, part, i, segment);
+        parts[PIPELINE_FINISH][i] *= pipeline_windows(s->micro_batches);
+    }
+    if (!pipeline_predict(parts[PIPELINE_FORWARD], parts[PIPELINE_BACKWARD], parts[PIPELINE_FINISH],
+                          s->stages, s->micro_batches, &played, err))
+        return false;
+    *step_s = played.step_s;
+    return true;
+}
+
+static bool choose(const struct segments *s, int *chosen, struct error *err)
+{
+    int list[2][SPEC_MAX_DEVICES];
+    double step_s[2];
+    for (int i = 0; i < 2; i++) {
+        const struct stage_costs costs = {
+            .seconds = s->whole, .transfer = s->transfer, .fill = (double)i / s->micro_batches};
+        if (!stages_choose(&costs, s->cuts, s->stages, list[i], err) ||
+            !play(s, list[i], &step_s[i], err))
+            return false;
+    }
+    memcpy(chosen, list[step_s[1] < step_s[0]], sizeof *list);
+    return true;
 }
 
 bool pipeline_ends(const struct net *net, const struct micro_split *split, int stages,
                    const double *const *seconds, int *ends, struct error *err)
 {
-    const int cuts = net_cuts(net, ends);
+    struct segments s = {
+        .stages = stages, .cuts = net_cuts(net, ends), .micro_batches = split->count};
+    const size_t count = (size_t)(stages * (s.cuts + 1));
     int chosen[SPEC_MAX_DEVICES];
-    double *segments = calloc((size_t)(stages * (cuts + 1)), sizeof *segments);
-    double *transfer = calloc((size_t)cuts + 1, sizeof *transfer);
-    bool ok = (segments && transfer) || error_memory(err, "stages of a pipeline");
+    s.seconds = calloc(PIPELINE_PARTS * count, sizeof *s.seconds);
+    s.whole = calloc(count, sizeof *s.whole);
+    s.transfer = calloc((size_t)s.cuts + 1, sizeof *s.transfer);
+    bool ok = (s.seconds && s.whole && s.transfer) || error_memory(err, "stages of a pipeline");
     if (ok) {
-        const struct stage_costs costs = {
-            .seconds = segments, .transfer = transfer, .fill = 1.0 / split->count};
-        sum_up(net, split->rows[0], stages, seconds, ends, cuts, segments, transfer);
-        ok = stages_choose(&costs, cuts, stages, chosen, err);
+        sum_up(&s, net, split->rows[0], seconds, ends);
+        ok = choose(&s, chosen, err);
     }
     for (int i = 0; ok && i < stages - 1; i++)
         ends[i] = ends[chosen[i]];
-    free(segments);
-    free(transfer);
+    free(s.seconds);
+    free(s.whole);
+    free(s.transfer);
     return ok;
 }
 
@@ -69,11 +132,14 @@ static bool find_ends(const struct spec *spec, const struct net *net, const doub
     const double *seconds[SPEC_MAX_DEVICES];
     if (spec->stages)
         return net_stages_named(net, spec->stages, stages - 1, ends, err);
-    double *all = calloc((size_t)net->op_count + 1, sizeof *all);
+    const size_t count = (size_t)net->op_count;
+    double *all = calloc(PIPELINE_PARTS * count + 1, sizeof *all);
     if (!all)
         return error_memory(err, "stages of a pipeline");
-    for (int i = 0; i < net->op_count; i++)
-        all[i] = (forward[i] + backward[i]) * (double)rows * FLOP_S;
+    for (size_t i = 0; i < count; i++) {
+        all[PIPELINE_FORWARD * count + i] = forward[i] * (double)rows * FLOP_S;
+        all[PIPELINE_BACKWARD * count + i] = backward[i] * (double)rows * FLOP_S;
+    }
     for (int i = 0; i < stages; i++)
         seconds[i] = all;
     bool ok = pipeline_ends(net, &layout->split, stages, seconds, ends, err);

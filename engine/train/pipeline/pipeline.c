@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/train/pipeline/layout.h"
 #include "engine/train/sync/choose.h"
 #include "engine/train/sync/sync.h"
 
@@ -62,9 +63,11 @@ static bool prepare_stage(struct pipeline *pipeline, struct rank *rank, struct e
     if (!split_batches(pipeline, rank, err))
         return false;
     const int count = pipeline->split[rank->pipeline_index][PASS_FULL].count;
-    stage->seconds = calloc((size_t)pipeline->ranks->work->net->op_count, sizeof *stage->seconds);
+    stage->seconds = calloc(PIPELINE_PARTS * (size_t)pipeline->ranks->work->net->op_count,
+                            sizeof *stage->seconds);
     stage->spans = calloc(2 * (size_t)count, sizeof *stage->spans);
-    if (!stage->seconds || !stage->spans)
+    stage->finish = calloc((size_t)pipeline_windows(count), sizeof *stage->finish);
+    if (!stage->seconds || !stage->spans || !stage->finish)
         return error_memory(err, "times of operations");
     rank->slots = slots_of(pipeline, rank);
     return plan_tasks(pipeline, rank, err);
@@ -186,6 +189,7 @@ void pipeline_destroy(struct pipeline *pipeline)
     for (int i = 0; i < SPEC_MAX_DEVICES; i++) {
         free(pipeline->stage[i].seconds);
         free(pipeline->stage[i].spans);
+        free(pipeline->stage[i].finish);
         for (int size = 0; size < PASS_SIZES; size++)
             free(pipeline->stage[i].tasks[size]);
         handover_destroy(pipeline->handover[i]);

@@ -22,11 +22,10 @@ struct pipeline_span {
 struct pipeline_stage {
     struct pipeline_task *tasks[PASS_SIZES]; /* of a step, two for each micro-batch */
     struct handover_counts counts;           /* of all tasks so far */
-    double *seconds;                         /* measured: for each operation of the network */
+    double *seconds;                         /* measured: as pipeline_ends takes them */
     /* Of the last full step. */
     struct pipeline_span *spans, update; /* spans: of tasks[PASS_FULL] */
-    struct pipeline_span
-        finish[PIPELINE_WINDOWS]; /* gradients of a window's micro-batches; empty: there are none */
+    struct pipeline_span *finish;        /* of each window, what was left; empty: nothing was */
     /* Of the last short one: a micro-batch's rows, and what its passes took, on the mean; 0: there
      * has been none. */
     double short_rows, short_s;

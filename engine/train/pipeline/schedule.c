@@ -9,13 +9,15 @@ int pipeline_depth(int stage, int stages, int micro_batches)
 
 int pipeline_window(int micro_batches)
 {
-    const int window = (micro_batches + PIPELINE_WINDOWS - 1) / PIPELINE_WINDOWS;
-    return micro_batches < 4 ? micro_batches : window > 2 ? window : 2;
+    if (micro_batches < 4)
+        return micro_batches;
+    return micro_batches > 12 ? 4 : micro_batches > 8 ? 3 : 2;
 }
 
 long pipeline_window_rows(const struct micro_split *split)
 {
-    return micro_begin(split, pipeline_window(split->count)); /* the first have the most */
+    /* The first have the most. */
+    return split->count > 0 ? micro_begin(split, pipeline_window(split->count)) : 0;
 }
 
 int pipeline_schedule(int stage, int stages, int micro_batches, struct pipeline_task *tasks)

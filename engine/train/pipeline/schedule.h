@@ -23,13 +23,12 @@ struct pipeline_task {
  */
 int pipeline_schedule(int stage, int stages, int micro_batches, struct pipeline_task *tasks);
 
-enum { PIPELINE_WINDOWS = 4 }; /* at most */
-
 /*
  * A stage computes gradients that its passes have left (plan_finish) after each window of so many
  * micro-batches. It keeps less and leaves less for the end, when the stages before it have little
- * to do, than if it did so once. Those stages do not wait meanwhile, as the passes of the last
- * stage, which leaves most, take less time than theirs.
+ * to do, than if it did so once. Windows are small enough that those stages, which have some
+ * micro-batches in flight, hardly wait meanwhile: the passes of the last stage, which leaves most,
+ * take less time than theirs. micro_batches > 0.
  */
 int pipeline_window(int micro_batches);
 

@@ -112,8 +112,8 @@ static bool wait_for_neighbour(const struct passes *p, bool backward, struct err
     return ok;
 }
 
-/* Those of its micro-batches before one. */
-static long rows_of_window(const struct micro_split *split, int index)
+/* Rows of the micro-batches before one in its window. */
+static long rows_before_in_window(const struct micro_split *split, int index)
 {
     const int window = pipeline_window(split->count);
     return micro_begin(split, index) - micro_begin(split, index / window * window);
@@ -126,7 +126,7 @@ static struct micro_batch micro_of(const struct passes *p, int index)
                                 .first = index == 0,
                                 .last = index == p->split->count - 1,
                                 .rows_before = micro_begin(p->split, index),
-                                .deferred_before = rows_of_window(p->split, index)};
+                                .deferred_before = rows_before_in_window(p->split, index)};
     micro.ends[STAGE_OUTPUT] = handover_values(p->handover, stage, index);
     micro.ends[STAGE_OUTPUT_GRADIENT] = handover_gradients(p->handover, stage, index);
     if (stage > 0) {
@@ -185,7 +185,7 @@ static bool finish(const struct passes *p, int last, struct error *err)
 {
     struct rank *rank = p->rank;
     const int window = last / pipeline_window(p->split->count);
-    const long rows = rows_of_window(p->split, last) + micro_rows(p->split, last);
+    const long rows = rows_before_in_window(p->split, last) + micro_rows(p->split, last);
     const double began = clock_seconds(), begin = rank->ranks->clock();
     bool any = false;
     bool ok = !rank->backend->plan_finish ||

@@ -42,9 +42,10 @@ static json_t *passes_json(const struct pipeline *pipeline, int index, bool back
 static json_t *update_json(const struct pipeline *pipeline, int index)
 {
     const struct pipeline_stage *stage = &pipeline->stage[index];
+    const int windows = pipeline_windows(pipeline->split[0][PASS_FULL].count);
     json_t *list = json_array();
     bool ok = list;
-    for (int i = 0; ok && i < PIPELINE_WINDOWS; i++)
+    for (int i = 0; ok && i < windows; i++)
         ok = stage->finish[i].end <= 0 || add_span(list, pipeline->begin, &stage->finish[i]);
     if (ok && add_span(list, pipeline->begin, &stage->update))
         return list;
@@ -64,10 +65,10 @@ static double mean_seconds(const struct pipeline *pipeline, int index, bool back
     return sum / count;
 }
 
-static double finish_seconds(const struct pipeline_stage *stage)
+static double finish_seconds(const struct pipeline_stage *stage, int windows)
 {
     double sum = 0;
-    for (int i = 0; i < PIPELINE_WINDOWS; i++)
+    for (int i = 0; i < windows; i++)
         sum += stage->finish[i].end - stage->finish[i].begin;
     return sum;
 }
@@ -124,7 +125,7 @@ json_t *timeline_json(const struct pipeline *pipeline, struct error *err)
     for (int i = 0; i < stages; i++) {
         forward[i] = mean_seconds(pipeline, i, false);
         backward[i] = mean_seconds(pipeline, i, true);
-        finish[i] = finish_seconds(&pipeline->stage[i]);
+        finish[i] = finish_seconds(&pipeline->stage[i], pipeline_windows(count));
         end = fmax(end, pipeline->stage[i].update.end);
     }
     if (!pipeline_predict(forward, backward, finish, stages, count, &expected, err))

@@ -99,7 +99,7 @@ bool stages_choose(const struct stage_costs *costs, int cuts, int stages, int *c
                        .stages = stages,
                        .end = cuts + 1,
                        .sums = malloc(size),
-                       .before = malloc(size),
+                       .before = malloc(((size_t)cuts + 2) * sizeof(double)),
                        .best = malloc(size)};
     const bool ok = s.sums && s.before && s.best;
     if (ok) {

@@ -21,9 +21,10 @@ struct stage_costs {
 };
 
 /*
- * Choose stages - 1 of the cuts, chosen[] ascending from 0, so that the slowest stage needs as
- * little as can be; among equals the smallest sum of transfers, then the earliest cuts. Exact:
- * dynamic programming over all choices. ERROR_USAGE: there are fewer cuts than that.
+ * Choose stages - 1 of the cuts, chosen[] ascending from 0, so that the slowest stage, `fill`
+ * included, needs as little as can be; among equals the smallest sum of transfers, then the
+ * earliest cuts. Exact: dynamic programming over all choices. ERROR_USAGE: there are fewer cuts
+ * than that.
  */
 bool stages_choose(const struct stage_costs *costs, int cuts, int stages, int *chosen,
                    struct error *err);

@@ -5,8 +5,8 @@
 #include "events/timeline.h"
 #include "tests/suites.h"
 
-/* Two stages and two micro-batches: forward passes of 1 s, backward passes of 2 s, gradients of
- * all micro-batches and an update of 1 s; the second stage takes half as long for its backward
+/* Two stages and two micro-batches: forward passes of 1 s, backward passes of 2 s, gradients that
+ * were left for later and an update of 1 s; the second stage takes half as long for its backward
  * passes. */
 static const char step[] =
     "{\"event\":\"timeline\",\"step\":7,\"seconds\":10,\"micro_batches\":2,\"predicted_s\":9,"
@@ -51,6 +51,25 @@ START_TEST(lost_time_has_causes)
     timeline_summary(&timeline, text, sizeof text);
     ck_assert_str_eq(text, "step 7: 10.0 s, 40% bubble (predicted 25%): 20% fill and drain, 15% "
                            "imbalance, 5% transfer; small micro-batches cost 4%");
+}
+END_TEST
+
+/* The second stage computes gradients that were left between passes: that is no transfer. */
+START_TEST(gradients_in_between_are_not_transfers)
+{
+    json_error_t error;
+    json_t *one = json_loads(
+        "{\"seconds\":10,\"micro_batches\":2,\"stages\":["
+        "{\"forward_s\":1,\"backward_s\":1,\"forward\":[0,1000000,1000000,2000000],"
+        "\"backward\":[4000000,5000000,8000000,9000000],\"update\":[9000000,10000000]},"
+        "{\"forward_s\":1,\"backward_s\":1,\"forward\":[1000000,2000000,5000000,6000000],"
+        "\"backward\":[2000000,3000000,6000000,7000000],"
+        "\"update\":[3000000,5000000,7000000,9000000]}]}",
+        0, &error);
+    ck_assert_ptr_nonnull(one);
+    /* The first stage begins each backward pass a second after it could. */
+    ck_assert_double_eq_tol(timeline_read(one).transfer, 0.1, 1e-9);
+    json_decref(one);
 }
 END_TEST
 
@@ -145,6 +164,7 @@ int main(void)
     TCase *tc = tcase_create("timelines");
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, lost_time_has_causes);
+    tcase_add_test(tc, gradients_in_between_are_not_transfers);
     tcase_add_test(tc, too_many_passes_are_not_drawn);
     tcase_add_test(tc, rows_show_who_does_what);
     tcase_add_test(tc, no_pass_is_too_short_to_be_seen);

@@ -125,9 +125,10 @@ static bool run_weights(struct plan *plan, void *layer, struct error *err)
 static bool run_finish(struct plan *plan, void *layer, struct error *err)
 {
     struct linear *l = layer;
-    deferred_clear_rest(plan, &l->kept);
+    if (plan->bf16) /* whose product has all rows of the plan */
+        deferred_clear_rest(plan, &l->kept);
     return make_gradients(plan, l, l->kept.x.to->data, l->kept.dy.to->data,
-                          plan->core.request.finish_rows, err);
+                          plan->core.deferred_rows, err);
 }
 
 static bool run_data(struct plan *plan, void *layer, struct error *err)

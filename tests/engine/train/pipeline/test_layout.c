@@ -50,7 +50,13 @@ static struct net *make_net(void)
 
 static int first_end(const struct net *net, const double *seconds)
 {
-    const double *both[] = {seconds, seconds};
+    double parts[PIPELINE_PARTS * 7] = {0};
+    ck_assert_int_eq(net->op_count, 7);
+    for (int i = 0; i < 7; i++) {
+        parts[PIPELINE_FORWARD * 7 + i] = seconds[i] / 3;
+        parts[PIPELINE_BACKWARD * 7 + i] = seconds[i] * 2 / 3;
+    }
+    const double *both[] = {parts, parts};
     const struct micro_split split = {.count = 1000, .first = 1000, .rows = {32}};
     int ends[16];
     ck_assert_msg(pipeline_ends(net, &split, 2, both, ends, &err), "%s", err.text);
