@@ -124,8 +124,7 @@ struct plan_request {
     bool profile;                    /* keep what plan_profile reports */
     bool predictions;                /* EVAL: passes give batch_result.predicted */
     int slots; /* of a stage, TRAIN: how many micro-batches may be between forward and backward */
-    int finish_rows; /* of a stage, TRAIN: the most that leave gradients to one plan_finish; 0: none
-                        do */
+    int finish_rows; /* of a stage, TRAIN: the most of one plan_finish; 0: it is left nothing */
 };
 
 /* What a step of a pass belongs to: an operation of the network, or what is before and after
@@ -134,8 +133,7 @@ enum plan_part { PLAN_OPERATION, PLAN_INPUT, PLAN_LOSS, PLAN_HANDOVER };
 
 enum plan_direction {
     PLAN_FORWARD,
-    PLAN_STATISTICS, /* mean and variance of a BatchNorm's input, where they are a separate step
-                      */
+    PLAN_STATISTICS, /* mean and variance of a BatchNorm's input, where they are a step apart */
     PLAN_BACKWARD,   /* all gradients of an operation at once */
     PLAN_BACKWARD_DATA,
     PLAN_BACKWARD_WEIGHTS,
@@ -326,11 +324,10 @@ struct backend {
     bool (*plan_backward)(struct device *device, struct plan *plan, const struct batch *batch,
                           const struct micro_batch *micro, struct error *err);
     /*
-     * After a plan_backward, on its plan, at least after the last of a mini-batch and each time
-     * before more than finish_rows would be left: gradients that take less time for several
-     * micro-batches at once, which no other stage waits for. `rows` were left since the last
-     * plan_finish; the `first` of a mini-batch overwrites. *any: there were some. NULL: there never
-     * are.
+     * After a plan_backward, on its plan, after the last of a mini-batch at least: gradients that
+     * take less time for several micro-batches at once, which no other stage waits for. `rows`, at
+     * most finish_rows, were left since the last plan_finish; the `first` of a mini-batch
+     * overwrites. *any: there were some. NULL: there never are.
      */
     bool (*plan_finish)(struct device *device, struct plan *plan, int rows, bool first, bool *any,
                         struct error *err);
