@@ -75,12 +75,23 @@ START_TEST(windows_hold_all_micro_batches)
 }
 END_TEST
 
-static void predict(const double *forward_s, const double *backward_s, int stages, int m,
-                    struct pipeline_prediction *out)
+static void predict(const double *forward_s, const double *backward_s, const double *finish_s,
+                    int stages, int m, struct pipeline_prediction *out)
 {
     struct error err = ERROR_INIT;
-    ck_assert_msg(pipeline_predict(forward_s, backward_s, NULL, stages, m, out, &err), "%s",
+    ck_assert_msg(pipeline_predict(forward_s, backward_s, finish_s, stages, m, out, &err), "%s",
                   err.text);
+}
+
+/* Of two stages, whose second is the slower; all in seconds. */
+static void check(const struct pipeline_prediction *p, double step_s, double fill_drain,
+                  double first_waits, double bubble)
+{
+    ck_assert_double_eq_tol(p->step_s, step_s, 1e-9);
+    ck_assert_double_eq_tol(p->fill_drain, fill_drain / step_s, 1e-9);
+    ck_assert_double_eq_tol(p->imbalance[0], first_waits / step_s, 1e-9);
+    ck_assert_double_eq_tol(p->imbalance[1], 0, 1e-9);
+    ck_assert_double_eq_tol(p->bubble, bubble / step_s, 1e-9);
 }
 
 START_TEST(equal_stages_lose_what_gpipe_says)
@@ -94,7 +105,7 @@ START_TEST(equal_stages_lose_what_gpipe_says)
     for (int m = 1; m <= MOST_MICRO_BATCHES; m++) {
         struct pipeline_prediction p;
         const double share = (double)(stages - 1) / (m + stages - 1);
-        predict(forward, backward, stages, m, &p);
+        predict(forward, backward, NULL, stages, m, &p);
         ck_assert_double_eq_tol(p.step_s, m + stages - 1, 1e-9);
         ck_assert_double_eq_tol(p.bubble, share, 1e-9);
         ck_assert_double_eq_tol(p.fill_drain, share, 1e-9);
@@ -110,12 +121,8 @@ END_TEST
 START_TEST(unequal_stages_wait_for_the_slowest)
 {
     struct pipeline_prediction p;
-    predict((const double[]){1, 2}, (const double[]){2, 4}, 2, 2, &p);
-    ck_assert_double_eq_tol(p.step_s, 15, 1e-9);
-    ck_assert_double_eq_tol(p.fill_drain, 3.0 / 15, 1e-9);
-    ck_assert_double_eq_tol(p.imbalance[0], 6.0 / 15, 1e-9);
-    ck_assert_double_eq_tol(p.imbalance[1], 0, 1e-9);
-    ck_assert_double_eq_tol(p.bubble, 6.0 / 15, 1e-9);
+    predict((const double[]){1, 2}, (const double[]){2, 4}, NULL, 2, 2, &p);
+    check(&p, 15, 3, 6, 6);
 }
 END_TEST
 
@@ -123,14 +130,9 @@ END_TEST
  * which waits for less, at 14. */
 START_TEST(what_is_left_comes_after_the_passes)
 {
-    struct error err = ERROR_INIT;
     struct pipeline_prediction p;
-    ck_assert(pipeline_predict((const double[]){1, 2}, (const double[]){2, 4},
-                               (const double[]){3, 1}, 2, 2, &p, &err));
-    ck_assert_double_eq_tol(p.step_s, 18, 1e-9);
-    ck_assert_double_eq_tol(p.fill_drain, 5.0 / 18, 1e-9);
-    ck_assert_double_eq_tol(p.imbalance[0], 4.0 / 18, 1e-9);
-    ck_assert_double_eq_tol(p.bubble, 7.0 / 18, 1e-9);
+    predict((const double[]){1, 2}, (const double[]){2, 4}, (const double[]){3, 1}, 2, 2, &p);
+    check(&p, 18, 5, 4, 7);
 }
 END_TEST
 
@@ -139,14 +141,9 @@ END_TEST
  *   stage 1   . 0 0 1 1 * * * 2 2 3 3 * * *         F and B 1-5, * 5-8, F and B 8-12, * 12-15 */
 START_TEST(what_is_left_comes_after_each_window)
 {
-    struct error err = ERROR_INIT;
     struct pipeline_prediction p;
-    ck_assert(pipeline_predict((const double[]){1, 1}, (const double[]){2, 1},
-                               (const double[]){0, 6}, 2, 4, &p, &err));
-    ck_assert_double_eq_tol(p.step_s, 15, 1e-9);
-    ck_assert_double_eq_tol(p.fill_drain, 1.0 / 15, 1e-9);
-    ck_assert_double_eq_tol(p.imbalance[0], 2.0 / 15, 1e-9);
-    ck_assert_double_eq_tol(p.bubble, 2.0 / 15, 1e-9);
+    predict((const double[]){1, 1}, (const double[]){2, 1}, (const double[]){0, 6}, 2, 4, &p);
+    check(&p, 15, 1, 2, 2);
 }
 END_TEST
 
@@ -168,7 +165,7 @@ START_TEST(steps_lie_between_bounds)
             before += passes;
             all += m * passes;
         }
-        predict(forward, backward, stages, m, &p);
+        predict(forward, backward, NULL, stages, m, &p);
         ck_assert_double_ge(p.step_s, least - 1e-9);
         ck_assert_double_le(p.step_s, all + 1e-9);
         double busy = 0;
