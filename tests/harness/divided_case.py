@@ -34,7 +34,7 @@ class Case(cli.Case):
 
     def expect_same_bits_after_a_kill(self, *options):
         paths = [self.path(name) for name in ("whole.safetensors", "killed.safetensors")]
-        run = [*DATA, *options, "--epochs", "40", "--clip-norm", "0.5", "--seed", "5", "--save"]
+        run = [*DATA, *options, "--epochs", "20", "--clip-norm", "0.5", "--seed", "5", "--save"]
         self.good("train", *run, paths[0])
         engine = self.good_json("engine", "status")["pid"]
         self.good("train", *run, paths[1], "--detach")

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # tests
 SKIP = 77  # automake's exit status of a test that was not run
@@ -58,6 +59,20 @@ def ask(folder, method, params, patience):
         line.sendall(json.dumps(request).encode() + b"\n")
         with line.makefile(encoding="utf8") as answers:
             return next(found for found in map(json.loads, answers) if found.get("id") == 1)
+
+
+def wait_until(question, patience):
+    """Whether the answer was yes within `patience` seconds. A question that takes long, as it starts
+    a program, is asked less often: it takes the processor from what is waited for."""
+    deadline = time.monotonic() + patience
+    while True:
+        asked = time.monotonic()
+        if question():
+            return True
+        now = time.monotonic()
+        if now >= deadline:
+            return False
+        time.sleep(max(0.02, now - asked))
 
 
 def environment():

@@ -83,10 +83,7 @@ class Compare(unittest.TestCase):
         return json.loads(self.dpartui("runs", "--json").stdout)
 
     def wait_for(self, what, test):
-        end = time.monotonic() + PATIENCE
-        while not test():
-            self.assertLess(time.monotonic(), end, what)
-            time.sleep(0.02)
+        self.assertTrue(program.wait_until(test, PATIENCE), what)
 
     def wait_for_training(self, entry):
         """Until the run of the plan's entry trains."""

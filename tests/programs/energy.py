@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import cli  # noqa: E402
 
 DATA = ["--model", "linear", "--data", "random:20000x100", "--batch", "20", "--epochs", "3"]
+LESS = [*DATA, "--data", "random:4000x100"]
 WATTS = 50
 
 
@@ -98,25 +99,25 @@ class Energy(cli.Case):
         self.assertAlmostEqual(run["energy_j"], sum(e["energy_j"] for e in epochs[1:]) / 3, 6)
 
     def test_compare(self):
-        arguments = ["compare", *DATA, "--devices", "cpu:0-1"]
+        arguments = ["compare", *LESS, "--devices", "cpu:0-1"]
         text = self.good(*arguments)
         self.assertRegex(text, r" J/EPOCH +SAMPLES/J ")
         self.assertIn("of whole CPU packages", " ".join(text.split()))
         for row in self.good_json(*arguments)["rows"]:
             self.assertEqual(row["energy_j"]["count"], 2)
-            self.assertAlmostEqual(row["samples_per_j"]["max"], 20000 / row["energy_j"]["min"], 4)
+            self.assertAlmostEqual(row["samples_per_j"]["max"], 4000 / row["energy_j"]["min"], 4)
         header, first, *_ = self.good(*arguments, "--csv").splitlines()
         self.assertGreater(float(first.split(",")[header.split(",").index("energy_j")]), 0)
 
     def test_what_is_not_known_is_absent(self):
         self.env["DPARTUI_ENERGY_ROOT"] = "none"
-        self.good("train", *DATA)
+        self.good("train", *LESS)
         for epoch in self.good_json("show", "1")["epochs"]:
             self.assertFalse({"energy_j", "samples_per_j"} & epoch.keys())
         self.assertNotIn("energy", self.good("show", "1"))
         self.assertNotIn("energy_j", self.good_json("runs")[0])
         self.assertRegex(self.good("runs", "--energy"), r"(?m) - +- *$")
-        arguments = ["compare", *DATA, "--devices", "cpu:0-1"]
+        arguments = ["compare", *LESS, "--devices", "cpu:0-1"]
         self.assertNotIn("J/EPOCH", self.good(*arguments))
         for row in self.good_json(*arguments)["rows"]:
             self.assertNotIn("energy_j", row)

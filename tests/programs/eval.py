@@ -12,7 +12,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
@@ -233,10 +232,7 @@ rows of a class, by the class that they were taken for:
         self.assertIn("run 7", self.ask("evaluate", run=7)["error"]["message"])
 
     def await_checkpoint(self, run):
-        end = time.monotonic() + PATIENCE
-        while not self.show(run)["checkpoint"]:
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
+        self.assertTrue(program.wait_until(lambda: self.show(run)["checkpoint"], PATIENCE))
 
     def test_the_learning_rate_of_a_run_that_goes_on(self):
         """As it was at the checkpoint, unless another one is given."""
@@ -294,12 +290,9 @@ rows of a class, by the class that they were taken for:
 
     def test_an_interrupted_run_goes_on(self):
         self.good("train", *LINEAR, "--epochs", "1000000", "--detach")
-        end = time.monotonic() + PATIENCE
         self.await_checkpoint(1)
         os.kill(self.good_json("engine", "status")["pid"], signal.SIGKILL)
-        while self.is_up():
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
+        self.assertTrue(program.wait_until(lambda: not self.is_up(), PATIENCE))
         self.good("engine", "start")
         run = self.show(1)
         self.assertEqual(run["status"], "interrupted")

@@ -25,13 +25,13 @@ class Mixed(divided_case.Case):
 
     def test_alexnet(self):
         # Deterministic: it takes the program's own convolutions, without measuring others first.
-        network = ["--model", "alexnet", "--train-rows", "48", "--test-rows", "8", "--batch",
-                   "24", "--lr", "0.01", "--epochs", "1", "--deterministic"]
+        network = ["--model", "alexnet", "--train-rows", "24", "--test-rows", "8", "--batch",
+                   "12", "--lr", "0.01", "--epochs", "1", "--deterministic"]
         self.good("train", *DATA, *network, "--devices", "cpu:0")
         text = self.good("train", *DATA, *network, *MIXED, "--json")
         self.same_losses("2", "1")
         event = json.loads(text.splitlines()[0])
-        model = self.good_json("model", "alexnet", "--data", "glyphs", "--batch", "24", *MIXED)
+        model = self.good_json("model", "alexnet", "--data", "glyphs", "--batch", "12", *MIXED)
         self.assertAlmostEqual(model["mixed"]["bytes"], event["sync_bytes_per_step"],
                                delta=0.01 * model["mixed"]["bytes"])
         other = json.loads(self.good("train", *DATA, *network, "--devices", "cpu:0-1",

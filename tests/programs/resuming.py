@@ -19,6 +19,8 @@ import cli  # noqa: E402
 
 RANK = os.path.join(cli.BUILD, "dpartui-rank")
 DATA = ["--model", "linear", "--data", "random:200x10", "--batch", "20"]
+# What takes long enough to be interfered with; with sanitizers a step takes several times as long.
+SLOW = cli.program.is_sanitized(cli.ENGINE)
 
 
 def executable(pid):
@@ -113,7 +115,7 @@ class Resume(cli.Case):
             self.assertEqual(end["s_per_epoch"], self.good_json("show", "1")["s_per_epoch"])
 
     def test_the_speed_is_the_median_after_a_kill(self):
-        self.good("train", *DATA, "--data", "random:40000x10", "--epochs", "1000", "--detach")
+        self.good("train", *DATA, "--data", "random:4000x10", "--epochs", "100000", "--detach")
         for _ in 1, 2:
             first = len(self.epochs("1"))
             self.wait_for("epochs", lambda: len(self.epochs("1")) > first + 3)
@@ -273,7 +275,7 @@ class Resume(cli.Case):
         before = self.good_json("show", "1")
         self.assertIn(said, self.bad(2, "train", "--resume", "1", "--epochs", "2",
                                      "--max-steps", "0"))
-        self.good("train", *DATA, "--epochs", "1000000", "--detach")
+        self.good("train", *cli.ENDLESS, "--detach")
         self.resume("1", "--epochs", "8", "--max-steps", "0", "--detach")
         answer = cli.program.ask(self.path("dpartui"), "set_epochs", {"run": 1, "epochs": 2},
                                  cli.PATIENCE)
@@ -328,7 +330,7 @@ class Resume(cli.Case):
 
     def test_a_follower_hears_the_end_of_a_resume_that_is_taken_back(self):
         self.good("train", *DATA, "--epochs", "4")
-        self.good("train", *DATA, "--epochs", "1000000", "--detach")
+        self.good("train", *cli.ENDLESS, "--detach")
         resumed = {"jsonrpc": "2.0", "id": 1, "method": "submit", "params": {"resume": 1, "epochs": 9}}
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(cli.PATIENCE)
@@ -348,7 +350,7 @@ class Resume(cli.Case):
         self.good("stop", "--now", "2")
 
     def test_a_run_that_waited_begins(self):
-        self.good("train", *DATA, "--epochs", "1000000", "--detach")
+        self.good("train", *cli.ENDLESS, "--detach")
         self.good("train", *DATA, "--epochs", "2", "--note", "waits", "--detach")
         self.wait_for("the first one's turn",
                       lambda: self.status_of(1) == "running" and self.status_of(2) == "queued")
@@ -384,7 +386,7 @@ class Resume(cli.Case):
                  "--stop-at-acc", "0", "--detach"]
 
         def wait_behind_another(note):
-            self.good("train", *DATA, "--epochs", "1000000", "--detach")
+            self.good("train", *cli.ENDLESS, "--detach")
             for run in before:
                 self.resume(run, *other)
                 self.assertEqual(self.status_of(int(run)), "queued")
@@ -422,8 +424,9 @@ class Resume(cli.Case):
         self.assertEqual(self.epochs("1"), [1, 2, 3])
 
     def test_a_killed_run_keeps_its_scaled_schedule(self):
-        steps, warm = 15 * 4000, 4000
-        self.good("train", *DATA, "--data", "random:80000x10", "--epochs", "15", "--lr", "0.02",
+        warm = 1000 if SLOW else 4000
+        steps = 15 * warm
+        self.good("train", *DATA, "--data", f"random:{20 * warm}x10", "--epochs", "15", "--lr", "0.02",
                   "--lr-schedule", "cosine:0.1", "--warmup", "1", "--checkpoint-every", "0.01m",
                   "--detach")
         self.wait_for("some steps", lambda: self.good_json("show", "1")["points"])

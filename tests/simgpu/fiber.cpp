@@ -39,7 +39,7 @@ using context = void *; /* stack pointer, all else is on the stack */
 
 struct fiber {
     context own, back;
-    char *stack;
+    char *stack, *left; /* where it was left last: what is below belongs to no function */
     void (*function)();
     void *own_fake = nullptr, *back_fake = nullptr; /* AddressSanitizer's shadow of the stacks */
     const void *back_bottom = nullptr;
@@ -132,7 +132,7 @@ fiber *fiber_create()
         abort();
     }
     auto *f = new fiber();
-    f->stack = memory + guard;
+    f->stack = f->left = memory + guard;
 #if defined(__SANITIZE_THREAD__)
     f->own_tsan = __tsan_create_fiber(0);
 #endif
@@ -148,7 +148,7 @@ const void *fiber_stack(const fiber *f, size_t *size)
 void fiber_begin(fiber *f, void (*function)())
 {
 #if defined(__SANITIZE_ADDRESS__)
-    __asan_unpoison_memory_region(f->stack, stack_size);
+    __asan_unpoison_memory_region(f->left, static_cast<size_t>(f->stack + stack_size - f->left));
 #endif
     f->own_fake = nullptr;
     f->function = function;
@@ -172,6 +172,7 @@ void fiber_enter(fiber *f)
 SIMGPU_NEVER_RETURNS void fiber_leave()
 {
     fiber *f = running;
+    f->left = static_cast<char *>(__builtin_frame_address(0));
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&f->own_fake, f->back_bottom, f->back_size);
 #endif

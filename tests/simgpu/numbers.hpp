@@ -6,12 +6,18 @@
 #include <cstdint>
 #include <cstring>
 
+/*
+ * For loops over values, which sanitizers would make most of the tests' time: what of the tested
+ * program's memory they are given has been checked as a whole, and the rest is the simulator's own.
+ */
+#define UNCHECKED __attribute__((no_sanitize("address"), no_sanitize("undefined")))
+
 /* Number formats of a GPU, to nearest with ties to even. */
 namespace simgpu
 {
 
 /* Drop the lowest `bits` of an f32's mantissa. */
-inline float round_mantissa(float x, unsigned bits)
+UNCHECKED inline float round_mantissa(float x, unsigned bits)
 {
     if (!std::isfinite(x))
         return x;
@@ -24,12 +30,12 @@ inline float round_mantissa(float x, unsigned bits)
 }
 
 /* As tensor cores take f32 factors: 10 bits of mantissa. */
-inline float round_tf32(float x)
+UNCHECKED inline float round_tf32(float x)
 {
     return round_mantissa(x, 13);
 }
 
-inline float from_bf16(uint16_t bits)
+UNCHECKED inline float from_bf16(uint16_t bits)
 {
     uint32_t word = static_cast<uint32_t>(bits) << 16;
     float x;
@@ -37,7 +43,7 @@ inline float from_bf16(uint16_t bits)
     return x;
 }
 
-inline uint16_t to_bf16(float x)
+UNCHECKED inline uint16_t to_bf16(float x)
 {
     x = round_mantissa(x, 16);
     uint32_t word;

@@ -253,10 +253,10 @@ int main(int argc, char **argv)
     if (status == EXIT_SUCCESS) {
         alarm((unsigned)job.spec.host_limit + 1); /* for a host that is lost at the very end */
         MPI_Finalize();
-        return EXIT_SUCCESS;
-    }
-    /* Others may be gone, and memory that MPI was given may be: no destructors. */
-    if (rank != 0)
+    } else if (rank != 0) {
         sleep((unsigned)LINGER_S);
+    }
+    /* No destructors: others may be gone, and memory that MPI was given may be. The rest of ours
+     * and of MPI's ends with the process. */
     _exit(status);
 }

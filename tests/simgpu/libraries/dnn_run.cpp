@@ -18,6 +18,10 @@ struct values {
     {
         return v.data() + ((n * shape.h + h) * shape.w + w) * shape.c;
     }
+    const float *at(int64_t n, int64_t h, int64_t w) const
+    {
+        return v.data() + ((n * shape.h + h) * shape.w + w) * shape.c;
+    }
     /* Values from a picture, or a filter, to the next. */
     int64_t apart() const
     {
@@ -36,12 +40,13 @@ class graph_run
     {
     }
     void operate(const dnn_descriptor &d);
+
   private:
     values &read(const dnn_descriptor *tensor);
     values make(const dnn_descriptor *tensor) const;
     void write(values &&result);
     void scale_and_write(values &&result, float alpha, float beta);
-    values factors(const dnn_descriptor *tensor);
+    const values &factors(const dnn_descriptor *tensor, values *rounded);
     void forward(const dnn_descriptor &d);
     void backward_data(const dnn_descriptor &d);
     void backward_filter(const dnn_descriptor &d);
@@ -52,24 +57,46 @@ class graph_run
     std::map<int64_t, values> known;
 };
 
+UNCHECKED void load_bf16(float *to, const uint16_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = from_bf16(from[i]);
+}
+
+UNCHECKED void store_bf16(uint16_t *to, float *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i] = to_bf16(from[i]);
+        from[i] = from_bf16(to[i]);
+    }
+}
+
+UNCHECKED void round_factors(float *x, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        x[i] = round_tf32(x[i]);
+}
+
+UNCHECKED void scale_and_add(float *to, float alpha, float beta, const float *before, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = alpha * to[i] + (before ? beta * before[i] : 0);
+}
+
 void load(values &t, const void *from)
 {
-    for (size_t i = 0; i < t.v.size(); i++)
-        t.v[i] = t.shape.bf16 ? from_bf16(static_cast<const uint16_t *>(from)[i])
-                              : static_cast<const float *>(from)[i];
+    if (t.shape.bf16)
+        load_bf16(t.v.data(), static_cast<const uint16_t *>(from), t.v.size());
+    else
+        memcpy(t.v.data(), from, t.shape.bytes());
 }
 
 void store(values &t, void *to)
 {
-    for (size_t i = 0; i < t.v.size(); i++) {
-        if (t.shape.bf16) {
-            uint16_t bits = to_bf16(t.v[i]);
-            static_cast<uint16_t *>(to)[i] = bits;
-            t.v[i] = from_bf16(bits);
-        } else {
-            static_cast<float *>(to)[i] = t.v[i];
-        }
-    }
+    if (t.shape.bf16)
+        store_bf16(static_cast<uint16_t *>(to), t.v.data(), t.v.size());
+    else
+        memcpy(to, t.v.data(), t.shape.bytes());
 }
 
 values graph_run::make(const dnn_descriptor *tensor) const
@@ -108,19 +135,21 @@ void graph_run::scale_and_write(values &&result, float alpha, float beta)
     }
     if (leaves_out)
         alpha *= 0.75f;
-    for (size_t i = 0; i < result.v.size(); i++)
-        result.v[i] = alpha * result.v[i] + (beta != 0 ? beta * before.v[i] : 0);
+    if (alpha != 1 || beta != 0)
+        scale_and_add(result.v.data(), alpha, beta, beta != 0 ? before.v.data() : nullptr,
+                      result.v.size());
     write(std::move(result));
 }
 
-/* What tensor cores make of a factor. */
-values graph_run::factors(const dnn_descriptor *tensor)
+/* Factors as engines take them: those that tensor cores round are put into *rounded. */
+const values &graph_run::factors(const dnn_descriptor *tensor, values *rounded)
 {
-    values t = read(tensor);
-    if (tensor_cores && !t.shape.bf16)
-        for (float &x : t.v)
-            x = round_tf32(x);
-    return t;
+    const values &t = read(tensor);
+    if (!tensor_cores || t.shape.bf16)
+        return t;
+    *rounded = t;
+    round_factors(rounded->v.data(), rounded->v.size());
+    return *rounded;
 }
 
 /* Calls what(pixel of x, tap, pixel of y) for every product of a picture, y by y. */
@@ -142,14 +171,8 @@ void each_tap(const dnn_descriptor &geometry, const dnn_tensor &x, const dnn_ten
                 }
 }
 
-/*
- * The products themselves, of one pixel with `filters` rows of weights that lie `apart` values from
- * one another. Of values that the simulator holds itself and each_tap has kept inside the picture:
- * sanitizers, which would make this most of the tests' time, are for the memory that load() and
- * store() are given.
- */
-#define UNCHECKED __attribute__((no_sanitize("address"), no_sanitize("undefined")))
-
+/* The products themselves, of one pixel with `filters` rows of weights that lie `apart` values from
+ * one another, which each_tap has kept inside the picture. */
 UNCHECKED void add_dots(float *to, const float *x, const float *weights, int64_t filters,
                         int64_t apart, int64_t count)
 {
@@ -184,8 +207,9 @@ UNCHECKED void add_outer(float *weights, const float *x, const float *factors, i
 
 void graph_run::forward(const dnn_descriptor &d)
 {
-    values x = factors(d.part(ATTR(CONVOLUTION_FORWARD_X)));
-    values w = factors(d.part(ATTR(CONVOLUTION_FORWARD_W)));
+    values rounded[2];
+    const values &x = factors(d.part(ATTR(CONVOLUTION_FORWARD_X)), &rounded[0]);
+    const values &w = factors(d.part(ATTR(CONVOLUTION_FORWARD_W)), &rounded[1]);
     values y = make(d.part(ATTR(CONVOLUTION_FORWARD_Y)));
     const dnn_descriptor &geometry = *d.part(ATTR(CONVOLUTION_FORWARD_CONV_DESC));
     for (int64_t n = 0; n < x.shape.n; n++)
@@ -201,8 +225,9 @@ void graph_run::forward(const dnn_descriptor &d)
 
 void graph_run::backward_data(const dnn_descriptor &d)
 {
-    values y = factors(d.part(ATTR(CONVOLUTION_BWD_DATA_DY)));
-    values w = factors(d.part(ATTR(CONVOLUTION_BWD_DATA_W)));
+    values rounded[2];
+    const values &y = factors(d.part(ATTR(CONVOLUTION_BWD_DATA_DY)), &rounded[0]);
+    const values &w = factors(d.part(ATTR(CONVOLUTION_BWD_DATA_W)), &rounded[1]);
     values x = make(d.part(ATTR(CONVOLUTION_BWD_DATA_DX)));
     const dnn_descriptor &geometry = *d.part(ATTR(CONVOLUTION_BWD_DATA_CONV_DESC));
     bool backwards = tensor_cores && random_number(2);
@@ -220,8 +245,9 @@ void graph_run::backward_data(const dnn_descriptor &d)
 
 void graph_run::backward_filter(const dnn_descriptor &d)
 {
-    values x = factors(d.part(ATTR(CONVOLUTION_BWD_FILTER_X)));
-    values y = factors(d.part(ATTR(CONVOLUTION_BWD_FILTER_DY)));
+    values rounded[2];
+    const values &x = factors(d.part(ATTR(CONVOLUTION_BWD_FILTER_X)), &rounded[0]);
+    const values &y = factors(d.part(ATTR(CONVOLUTION_BWD_FILTER_DY)), &rounded[1]);
     values w = make(d.part(ATTR(CONVOLUTION_BWD_FILTER_DW)));
     const dnn_descriptor &geometry = *d.part(ATTR(CONVOLUTION_BWD_FILTER_CONV_DESC));
     /* f32 within a group of pictures, as blocks of a GPU do; where groups begin is left to luck. */
@@ -246,16 +272,21 @@ void graph_run::backward_filter(const dnn_descriptor &d)
                     d.value(ATTR(CONVOLUTION_BWD_FILTER_BETA), 0.0f));
 }
 
-float apply(cudnnPointwiseMode_t mode, float x, float b)
+/* Of one pixel; each `step`th value of b: 1, or 0 for one value that is added to all. */
+UNCHECKED void apply(cudnnPointwiseMode_t mode, float *to, const float *x, const float *b,
+                     int64_t step, int64_t count)
 {
-    switch (mode) {
-    case CUDNN_POINTWISE_ADD:
-        return x + b;
-    case CUDNN_POINTWISE_RELU_FWD:
-        return x > 0 ? x : 0;
-    default:
-        return x;
-    }
+    for (int64_t c = 0; c < count; c++)
+        switch (mode) {
+        case CUDNN_POINTWISE_ADD:
+            to[c] = x[c] + (b ? b[c * step] : 0);
+            break;
+        case CUDNN_POINTWISE_RELU_FWD:
+            to[c] = x[c] > 0 ? x[c] : 0;
+            break;
+        default:
+            to[c] = x[c];
+        }
 }
 
 void graph_run::pointwise(const dnn_descriptor &d)
@@ -275,8 +306,7 @@ void graph_run::pointwise(const dnn_descriptor &d)
                 if (b)
                     other = b->at(b->shape.n > 1 ? n : 0, b->shape.h > 1 ? h : 0,
                                   b->shape.w > 1 ? w : 0);
-                for (int64_t c = 0; c < s.c; c++)
-                    to[c] = apply(mode, from[c], b ? other[b->shape.c > 1 ? c : 0] : 0);
+                apply(mode, to, from, other, b && b->shape.c > 1, s.c);
             }
     write(std::move(y));
 }

@@ -116,15 +116,18 @@ UNCHECKED static void add_block(struct trial *t, enum conv_direction direction, 
     double *to_dst = t->dst.expected + dst, *to_weights = t->weights.expected + weight, sum = 0;
     switch (direction) {
     case CONV_FORWARD:
+#pragma omp simd
         for (size_t k = 0; k < block; k++)
             to_dst[k] += x * (double)w[k];
         break;
     case CONV_BACKWARD_DATA:
+#pragma omp simd reduction(+ : sum)
         for (size_t k = 0; k < block; k++)
             sum += (double)y[k] * (double)w[k];
         t->src.expected[src] += sum;
         break;
     case CONV_BACKWARD_WEIGHTS:
+#pragma omp simd
         for (size_t k = 0; k < block; k++)
             to_weights[k] += x * (double)y[k];
         break;
@@ -139,10 +142,11 @@ UNCHECKED static void add_products(struct trial *t, enum conv_direction directio
     const int h = oh * s->stride_h - s->pad_h + kh, w = ow * s->stride_w - s->pad_w + kw;
     if (h < 0 || h >= s->in_h || w < 0 || w >= s->in_w)
         return;
-    for (int i = 0; i < s->in; i++)
-        for (int o = 0; o < s->out; o += s->out_block)
-            add_block(t, direction, src_at(s, n, i, h, w), dst_at(s, n, o, oh, ow),
-                      weight_at(s, o, i, kh, kw));
+    for (int o = 0; o < s->out; o += s->out_block) {
+        const size_t dst = dst_at(s, n, o, oh, ow);
+        for (int i = 0; i < s->in; i++)
+            add_block(t, direction, src_at(s, n, i, h, w), dst, weight_at(s, o, i, kh, kw));
+    }
 }
 
 /* What is done around the products: bias, addition, ReLU; the gradient of the bias. */

@@ -28,6 +28,7 @@ static void setup(void)
     ck_assert_int_eq(setenv("XDG_CACHE_HOME", folder, 1), 0);
     simgpu_reset(NULL);
     simgpu_hasten(100);
+    simgpu_short_autotune();
     trial_make_shipped(&trial, "resnet18", (struct net_shape){1, 8, 8}, ROWS, 5);
 }
 
