@@ -69,7 +69,9 @@ class Walk(unittest.TestCase):
             found = re.search(r'^(\w\S*) .*(?:%s)' % does, self.t.screen.dump(), re.MULTILINE)
             if found:
                 break
+            page = self.t.screen.dump()
             self.t.keys('\x1b[6~')
+            self.t.wait(lambda page=page: self.t.screen.dump() != page, f'help for {does!r}')
         self.assertTrue(found, f'no help for {does!r}:\n{self.t.screen.dump()}')
         self.t.escape('Help')
         self.settle()
