@@ -138,6 +138,10 @@ class Case(unittest.TestCase):
     def wait_status(self, run, status):
         self.wait_for(f"run {run} {status}", lambda: self.status_of(run) == status)
 
+    def pause(self, run):
+        self.wait_status(run, "running")
+        self.ask("pause", run=run)
+
 
 class Usage(Case):
     def test_help_and_version(self):
@@ -706,9 +710,9 @@ class Engine(Case):
                                "what a dead engine left: Is a directory .*engine.log.\n$")
 
     def test_it_is_found_again_when_its_socket_was_removed(self):
-        """As by a login manager at the end of the last session, while a run trains."""
+        """As by a login manager at the end of the last session, in the middle of a run."""
         self.good("train", *ENDLESS, "--detach")
-        self.ask("pause", run=1)
+        self.pause(1)
         engine = self.pid()
         for leave_folder in (True, False):
             if leave_folder:
@@ -725,7 +729,7 @@ class Engine(Case):
         self.good("train", *SHORT)
         for _ in range(2):
             run = int(self.good("train", *ENDLESS, "--detach"))
-            self.ask("pause", run=run)
+            self.pause(run)
             engine = self.pid()
             shutil.rmtree(self.path("dpartui"))
             self.assertEqual(int(self.good("train", *SHORT, "--detach")), run + 1)
