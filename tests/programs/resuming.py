@@ -19,7 +19,7 @@ import cli  # noqa: E402
 
 RANK = os.path.join(cli.BUILD, "dpartui-rank")
 DATA = ["--model", "linear", "--data", "random:200x10", "--batch", "20"]
-# What takes long enough to be interfered with; with sanitizers a step takes several times as long.
+# Then a step takes several times as long: fewer do for a run that is interfered with.
 SLOW = cli.program.is_sanitized(cli.ENGINE)
 
 

@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-/*
- * For loops over values, which sanitizers would make most of the tests' time: what of the tested
- * program's memory they are given has been checked as a whole, and the rest is the simulator's own.
+/* For loops over the simulator's own values, which sanitizers would make most of the tests' time.
  */
 #define UNCHECKED __attribute__((no_sanitize("address"), no_sanitize("undefined")))
 

@@ -18,10 +18,6 @@ struct values {
     {
         return v.data() + ((n * shape.h + h) * shape.w + w) * shape.c;
     }
-    const float *at(int64_t n, int64_t h, int64_t w) const
-    {
-        return v.data() + ((n * shape.h + h) * shape.w + w) * shape.c;
-    }
     /* Values from a picture, or a filter, to the next. */
     int64_t apart() const
     {
@@ -46,7 +42,7 @@ class graph_run
     values make(const dnn_descriptor *tensor) const;
     void write(values &&result);
     void scale_and_write(values &&result, float alpha, float beta);
-    const values &factors(const dnn_descriptor *tensor, values *rounded);
+    values &factors(const dnn_descriptor *tensor, values *rounded);
     void forward(const dnn_descriptor &d);
     void backward_data(const dnn_descriptor &d);
     void backward_filter(const dnn_descriptor &d);
@@ -57,18 +53,25 @@ class graph_run
     std::map<int64_t, values> known;
 };
 
-UNCHECKED void load_bf16(float *to, const uint16_t *from, size_t count)
+UNCHECKED void widen(float *to, const uint16_t *from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         to[i] = from_bf16(from[i]);
 }
 
-UNCHECKED void store_bf16(uint16_t *to, float *from, size_t count)
+UNCHECKED void narrow(uint16_t *to, const float *from, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         to[i] = to_bf16(from[i]);
-        from[i] = from_bf16(to[i]);
-    }
+}
+
+/* Space for its values in bf16: sanitizers see the program's memory where it is copied. */
+uint16_t *bits_of(const values &t)
+{
+    static thread_local std::vector<uint16_t> bits;
+    if (bits.size() < t.v.size())
+        bits.resize(t.v.size());
+    return bits.data();
 }
 
 UNCHECKED void round_factors(float *x, size_t count)
@@ -85,18 +88,25 @@ UNCHECKED void scale_and_add(float *to, float alpha, float beta, const float *be
 
 void load(values &t, const void *from)
 {
-    if (t.shape.bf16)
-        load_bf16(t.v.data(), static_cast<const uint16_t *>(from), t.v.size());
-    else
+    if (!t.shape.bf16) {
         memcpy(t.v.data(), from, t.shape.bytes());
+        return;
+    }
+    uint16_t *bits = bits_of(t);
+    memcpy(bits, from, t.shape.bytes());
+    widen(t.v.data(), bits, t.v.size());
 }
 
 void store(values &t, void *to)
 {
-    if (t.shape.bf16)
-        store_bf16(static_cast<uint16_t *>(to), t.v.data(), t.v.size());
-    else
+    if (!t.shape.bf16) {
         memcpy(to, t.v.data(), t.shape.bytes());
+        return;
+    }
+    uint16_t *bits = bits_of(t);
+    narrow(bits, t.v.data(), t.v.size());
+    memcpy(to, bits, t.shape.bytes());
+    widen(t.v.data(), bits, t.v.size());
 }
 
 values graph_run::make(const dnn_descriptor *tensor) const
@@ -142,9 +152,9 @@ void graph_run::scale_and_write(values &&result, float alpha, float beta)
 }
 
 /* Factors as engines take them: those that tensor cores round are put into *rounded. */
-const values &graph_run::factors(const dnn_descriptor *tensor, values *rounded)
+values &graph_run::factors(const dnn_descriptor *tensor, values *rounded)
 {
-    const values &t = read(tensor);
+    values &t = read(tensor);
     if (!tensor_cores || t.shape.bf16)
         return t;
     *rounded = t;
@@ -208,8 +218,8 @@ UNCHECKED void add_outer(float *weights, const float *x, const float *factors, i
 void graph_run::forward(const dnn_descriptor &d)
 {
     values rounded[2];
-    const values &x = factors(d.part(ATTR(CONVOLUTION_FORWARD_X)), &rounded[0]);
-    const values &w = factors(d.part(ATTR(CONVOLUTION_FORWARD_W)), &rounded[1]);
+    values &x = factors(d.part(ATTR(CONVOLUTION_FORWARD_X)), &rounded[0]);
+    values &w = factors(d.part(ATTR(CONVOLUTION_FORWARD_W)), &rounded[1]);
     values y = make(d.part(ATTR(CONVOLUTION_FORWARD_Y)));
     const dnn_descriptor &geometry = *d.part(ATTR(CONVOLUTION_FORWARD_CONV_DESC));
     for (int64_t n = 0; n < x.shape.n; n++)
@@ -226,8 +236,8 @@ void graph_run::forward(const dnn_descriptor &d)
 void graph_run::backward_data(const dnn_descriptor &d)
 {
     values rounded[2];
-    const values &y = factors(d.part(ATTR(CONVOLUTION_BWD_DATA_DY)), &rounded[0]);
-    const values &w = factors(d.part(ATTR(CONVOLUTION_BWD_DATA_W)), &rounded[1]);
+    values &y = factors(d.part(ATTR(CONVOLUTION_BWD_DATA_DY)), &rounded[0]);
+    values &w = factors(d.part(ATTR(CONVOLUTION_BWD_DATA_W)), &rounded[1]);
     values x = make(d.part(ATTR(CONVOLUTION_BWD_DATA_DX)));
     const dnn_descriptor &geometry = *d.part(ATTR(CONVOLUTION_BWD_DATA_CONV_DESC));
     bool backwards = tensor_cores && random_number(2);
@@ -246,8 +256,8 @@ void graph_run::backward_data(const dnn_descriptor &d)
 void graph_run::backward_filter(const dnn_descriptor &d)
 {
     values rounded[2];
-    const values &x = factors(d.part(ATTR(CONVOLUTION_BWD_FILTER_X)), &rounded[0]);
-    const values &y = factors(d.part(ATTR(CONVOLUTION_BWD_FILTER_DY)), &rounded[1]);
+    values &x = factors(d.part(ATTR(CONVOLUTION_BWD_FILTER_X)), &rounded[0]);
+    values &y = factors(d.part(ATTR(CONVOLUTION_BWD_FILTER_DY)), &rounded[1]);
     values w = make(d.part(ATTR(CONVOLUTION_BWD_FILTER_DW)));
     const dnn_descriptor &geometry = *d.part(ATTR(CONVOLUTION_BWD_FILTER_CONV_DESC));
     /* f32 within a group of pictures, as blocks of a GPU do; where groups begin is left to luck. */
@@ -272,21 +282,16 @@ void graph_run::backward_filter(const dnn_descriptor &d)
                     d.value(ATTR(CONVOLUTION_BWD_FILTER_BETA), 0.0f));
 }
 
-/* Of one pixel; each `step`th value of b: 1, or 0 for one value that is added to all. */
-UNCHECKED void apply(cudnnPointwiseMode_t mode, float *to, const float *x, const float *b,
-                     int64_t step, int64_t count)
+float apply(cudnnPointwiseMode_t mode, float x, float b)
 {
-    for (int64_t c = 0; c < count; c++)
-        switch (mode) {
-        case CUDNN_POINTWISE_ADD:
-            to[c] = x[c] + (b ? b[c * step] : 0);
-            break;
-        case CUDNN_POINTWISE_RELU_FWD:
-            to[c] = x[c] > 0 ? x[c] : 0;
-            break;
-        default:
-            to[c] = x[c];
-        }
+    switch (mode) {
+    case CUDNN_POINTWISE_ADD:
+        return x + b;
+    case CUDNN_POINTWISE_RELU_FWD:
+        return x > 0 ? x : 0;
+    default:
+        return x;
+    }
 }
 
 void graph_run::pointwise(const dnn_descriptor &d)
@@ -306,7 +311,8 @@ void graph_run::pointwise(const dnn_descriptor &d)
                 if (b)
                     other = b->at(b->shape.n > 1 ? n : 0, b->shape.h > 1 ? h : 0,
                                   b->shape.w > 1 ? w : 0);
-                apply(mode, to, from, other, b && b->shape.c > 1, s.c);
+                for (int64_t c = 0; c < s.c; c++)
+                    to[c] = apply(mode, from[c], b ? other[b->shape.c > 1 ? c : 0] : 0);
             }
     write(std::move(y));
 }
