@@ -77,6 +77,17 @@ class Case(unittest.TestCase):
                               capture_output=True, text=True, timeout=PATIENCE, check=False,
                               **options)
 
+    def processes(self, executable):
+        """The numbers of this test's own that run it, also of those that will not stay."""
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as environment:
+                    ours = f"XDG_RUNTIME_DIR={self.folder}\0".encode() in environment.read()
+                if ours and os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(executable):
+                    yield int(pid)
+            except OSError:
+                pass
+
     def good(self, *arguments, **options):
         done = self.run_program(*arguments, **options)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -654,17 +665,6 @@ class Engine(Case):
     def pid(self):
         return self.good_json("engine", "status")["pid"]
 
-    def engines(self):
-        """All of this test's processes that have become engines, also those that will not stay."""
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/environ", "rb") as environment:
-                    ours = f"XDG_RUNTIME_DIR={self.folder}\0".encode() in environment.read()
-                if ours and os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(ENGINE):
-                    yield int(pid)
-            except OSError:
-                pass
-
     def test_start_stop_status(self):
         first = self.good_json("engine", "start")
         self.assertTrue(first["running"])
@@ -685,7 +685,7 @@ class Engine(Case):
         by_hand = self.start("--foreground", program=ENGINE)
         _, err = self.finish(by_hand, 2)
         self.assertIn("already", err)
-        self.wait_for("the end of the others", lambda: set(self.engines()) == pids)
+        self.wait_for("the end of the others", lambda: set(self.processes(ENGINE)) == pids)
 
     def test_what_a_killed_engine_left_is_no_hindrance(self):
         self.good("engine", "start")

@@ -23,13 +23,6 @@ DATA = ["--model", "linear", "--data", "random:200x10", "--batch", "20"]
 SLOW = cli.program.is_sanitized(cli.ENGINE)
 
 
-def executable(pid):
-    try:
-        return os.readlink(f"/proc/{pid}/exe")
-    except OSError:
-        return None
-
-
 class Resume(cli.Case):
     def kill_engine(self):
         engine = self.good_json("engine", "status")["pid"]
@@ -303,8 +296,7 @@ class Resume(cli.Case):
 
         def lose():
             known = len(self.good_json("show", "1")["warnings"])
-            rank, = (pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
-                     if executable(pid) == os.path.realpath(RANK))
+            rank, = self.processes(RANK)
             os.kill(rank, signal.SIGKILL)
             self.wait_for("the restart",
                           lambda: len(self.good_json("show", "1")["warnings"]) > known)
