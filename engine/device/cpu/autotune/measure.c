@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/device/cpu/autotune/measure.h"
 
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
@@ -164,9 +165,13 @@ static bool make_memory(struct bench *b, size_t bytes, struct error *err)
 {
     if (!mapping_create(&b->memory, bytes, "measuring a convolution", err))
         return false;
+    enum { PERIOD = 1021 };
     uint32_t *numbers = b->memory.data;
-    for (size_t i = 0; i < bytes / sizeof *numbers; i++)
-        numbers[i] = bf16_round((float)(i % 1021) * 0.001F - 0.5F) * 0x10001U;
+    const size_t count = bytes / sizeof *numbers;
+    for (size_t i = 0; i < count && i < PERIOD; i++)
+        numbers[i] = bf16_round((float)i * 0.001F - 0.5F) * 0x10001U;
+    for (size_t i = PERIOD; i < count; i += PERIOD)
+        memcpy(numbers + i, numbers, sizeof *numbers * (count - i < PERIOD ? count - i : PERIOD));
     return true;
 }
 
@@ -265,6 +270,16 @@ static bool is_beaten(const struct conv_timing *timings, int count, int i)
     return false;
 }
 
+/* Whether it needs no more runs because no other is left. */
+static bool has_won(const struct candidate *candidates, const struct conv_timing *timings,
+                    int count, int i)
+{
+    for (int k = 0; k < count; k++)
+        if (k != i && can_run(&candidates[k]) && !is_beaten(timings, count, k))
+            return false;
+    return timings[i].calm_runs >= DECIDED_AFTER;
+}
+
 /* Whether all runs of some algorithm were disturbed. */
 static bool never_calm(const struct candidate *candidates, const struct conv_timing *timings,
                        int count)
@@ -287,7 +302,7 @@ static bool take_turns(const struct bench *b, const struct candidate *candidates
         more = false;
         for (int i = 0; i < count; i++) {
             if (!can_run(&candidates[i]) || timings[i].calm_runs >= runs ||
-                is_beaten(timings, count, i))
+                is_beaten(timings, count, i) || has_won(candidates, timings, count, i))
                 continue;
             more = true;
             if (!take_turn(b, &candidates[i], &timings[i], err))

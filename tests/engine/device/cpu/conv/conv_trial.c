@@ -134,18 +134,24 @@ UNCHECKED static void add_block(struct trial *t, enum conv_direction direction, 
     }
 }
 
-/* One pair of pixels under one tap: what it gives to the result of the direction. */
-UNCHECKED static void add_products(struct trial *t, enum conv_direction direction, int n, int oh,
-                                   int ow, int kh, int kw)
+/* A block of the source's channels and one of the destination's, in one row: what each pair of
+ * pixels gives to the result of the direction. */
+UNCHECKED static void add_products(struct trial *t, enum conv_direction direction, int n, int i,
+                                   int o)
 {
     const struct conv_shape *s = &t->shape;
-    const int h = oh * s->stride_h - s->pad_h + kh, w = ow * s->stride_w - s->pad_w + kw;
-    if (h < 0 || h >= s->in_h || w < 0 || w >= s->in_w)
-        return;
-    for (int o = 0; o < s->out; o += s->out_block) {
-        const size_t dst = dst_at(s, n, o, oh, ow);
-        for (int i = 0; i < s->in; i++)
-            add_block(t, direction, src_at(s, n, i, h, w), dst, weight_at(s, o, i, kh, kw));
+    for (int tap = 0; tap < s->kernel_h * s->kernel_w; tap++) {
+        const int kh = tap / s->kernel_w, kw = tap % s->kernel_w;
+        const size_t weight = weight_at(s, o, i, kh, kw);
+        for (int pixel = 0; pixel < s->out_h * s->out_w; pixel++) {
+            const int oh = pixel / s->out_w, ow = pixel % s->out_w;
+            const int h = oh * s->stride_h - s->pad_h + kh, w = ow * s->stride_w - s->pad_w + kw;
+            if (h < 0 || h >= s->in_h || w < 0 || w >= s->in_w)
+                continue;
+            const size_t src = src_at(s, n, i, h, w), dst = dst_at(s, n, o, oh, ow);
+            for (int c = 0; c < s->in_block; c++)
+                add_block(t, direction, src + c, dst, weight + c * s->out_block);
+        }
     }
 }
 
@@ -172,10 +178,9 @@ void trial_expect(struct trial *t, enum conv_direction direction)
 {
     const struct conv_shape *s = &t->shape;
     for (int n = 0; n < s->rows; n++)
-        for (int pixel = 0; pixel < s->out_h * s->out_w; pixel++)
-            for (int tap = 0; tap < s->kernel_h * s->kernel_w; tap++)
-                add_products(t, direction, n, pixel / s->out_w, pixel % s->out_w, tap / s->kernel_w,
-                             tap % s->kernel_w);
+        for (int o = 0; o < s->out; o += s->out_block)
+            for (int i = 0; i < s->in; i += s->in_block)
+                add_products(t, direction, n, i, o);
     finish_expected(t, direction);
 }
 
