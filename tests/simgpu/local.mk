@@ -2,7 +2,6 @@
 if HAVE_SIMGPU
 if HAVE_CHECK
 check_LIBRARIES += libsimgpu.a
-check_PROGRAMS += $(SIMULATED_TESTS)
 libsimgpu_a_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libsimgpu_a_CXXFLAGS = $(simgpu_cxxflags)
 libsimgpu_a_SOURCES = \

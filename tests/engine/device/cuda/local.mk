@@ -4,10 +4,10 @@ endif
 
 if HAVE_SIMGPU
 if HAVE_CHECK
-SIMULATED_TESTS += %D%/test_plan %D%/test_passes %D%/test_profile %D%/test_queue
+# Those that wait longest first.
+SIMULATED_TESTS += %D%/test_hosts %D%/test_strategies %D%/test_sync %D%/test_ahead \
+	%D%/test_plan %D%/test_passes %D%/test_profile %D%/test_queue %D%/test_stages %D%/test_slices
 CUDA_FIXTURE = %D%/cuda_fixture.c %D%/cuda_fixture.h $(TRIAL)
-SIMULATED_TESTS += %D%/test_sync %D%/test_ahead %D%/test_stages \
-	%D%/test_strategies %D%/test_slices %D%/test_hosts
 endif
 endif
 
