@@ -163,9 +163,9 @@ static bool can_run(const struct candidate *candidate)
  * numbers, of which some are slow. */
 static bool make_memory(struct bench *b, size_t bytes, struct error *err)
 {
+    enum { PERIOD = 1021 };
     if (!mapping_create(&b->memory, bytes, "measuring a convolution", err))
         return false;
-    enum { PERIOD = 1021 };
     uint32_t *numbers = b->memory.data;
     const size_t count = bytes / sizeof *numbers;
     for (size_t i = 0; i < count && i < PERIOD; i++)
