@@ -78,7 +78,7 @@ class Case(unittest.TestCase):
                               **options)
 
     def processes(self, executable):
-        """The numbers of this test's own that run it, also of those that will not stay."""
+        """Numbers of this test's own processes that run it, also of those that will not stay."""
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{pid}/environ", "rb") as environment:

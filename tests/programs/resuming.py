@@ -19,7 +19,7 @@ import cli  # noqa: E402
 
 RANK = os.path.join(cli.BUILD, "dpartui-rank")
 DATA = ["--model", "linear", "--data", "random:200x10", "--batch", "20"]
-# Then a step takes several times as long: fewer do for a run that is interfered with.
+# With sanitizers a step takes several times as long: fewer do for a run that is interfered with.
 SLOW = cli.program.is_sanitized(cli.ENGINE)
 
 

@@ -270,7 +270,7 @@ static bool is_beaten(const struct conv_timing *timings, int count, int i)
     return false;
 }
 
-/* Whether it needs no more runs because no other is left. */
+/* Whether it needs no more runs because all others are beaten or cannot run. */
 static bool has_won(const struct candidate *candidates, const struct conv_timing *timings,
                     int count, int i)
 {
