@@ -88,6 +88,7 @@ class Case(cli.Case):
 class Full(Case):
     def test_idle_connections_lock_nobody_out(self):
         run = self.good("train", *cli.ENDLESS, "--detach").strip()
+        self.wait_status(run, "running")
         self.take_all_places()
         for arguments in (["engine", "status"], ["runs"], ["show", run], ["runs", "note", run, "x"],
                           ["runs", "tag", run, "+y"], ["stop", run]):

@@ -96,6 +96,7 @@ class Commands(Remote):
 
     def test_a_run_is_stopped_from_here(self):
         run = self.there("train", *cli.ENDLESS, "--detach").strip()
+        self.wait_for("its begin", lambda: self.there_json("show", run)["status"] == "running")
         self.there("stop", run)
         self.wait_for("its end", lambda: self.there_json("show", run)["status"] == "stopped")
 

@@ -267,6 +267,7 @@ class Replaced(Case):
         self.remove_folder()
         self.env = theirs
         other = self.train("--epochs", "1000000", "--detach").strip()
+        self.wait_status(other, "running")
         self.env = ours
         # Ours has the new store already, or tries again and again while the other one trains.
         if "another engine keeps its runs there" in self.log():
