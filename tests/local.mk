@@ -11,7 +11,7 @@ AM_TESTS_ENVIRONMENT = \
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(PYTHON_RUN)
 AM_DISTCHECK_CONFIGURE_FLAGS = --enable-werror
-EXTRA_DIST += %D%/environment %D%/lsan.supp %D%/suites.h
+EXTRA_DIST += %D%/environment %D%/lsan.supp %D%/suites.h %D%/unchecked.h
 
 # The list of keys in the manual comes from the program: make update-keys.
 noinst_PROGRAMS = man/keys

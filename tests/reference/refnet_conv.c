@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unchecked.h"
+
 /*
  * What a kernel meets at a place of the output is copied into an array, in the order of the weights
  * and with zeros for the padding: its patch. An output is the sum of the products of patch and
@@ -20,12 +22,6 @@ struct patches {
     int count;
     double *values, *grads; /* grads NULL: forward */
 };
-
-/*
- * Most of the reference's time is spent here, which sanitizers would multiply; these arrays are
- * whole patches and whole kernels.
- */
-#define UNCHECKED __attribute__((no_sanitize("address"), no_sanitize("undefined")))
 
 UNCHECKED static double dot(const double *restrict a, const double *restrict b, size_t count)
 {

@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-/* For loops over the simulator's own values, which sanitizers would make most of the tests' time.
- */
-#define UNCHECKED __attribute__((no_sanitize("address"), no_sanitize("undefined")))
+#include "tests/unchecked.h"
 
 /* Number formats of a GPU, to nearest with ties to even. */
 namespace simgpu

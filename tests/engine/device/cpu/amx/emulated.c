@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/device/bf16.h"
+#include "tests/unchecked.h"
 
 #define LANES  16
 #define TARGET __attribute__((unused))
@@ -85,9 +86,7 @@ static _Thread_local union tile {
 #define tile_load(tile, from) memcpy(&registers[tile], from, sizeof *registers)
 #define tile_store(tile, to)  memcpy(to, &registers[tile], sizeof *registers)
 
-/* Most of the time is spent here, where sanitizers would only slow down. */
-__attribute__((no_sanitize("address"), no_sanitize("undefined"))) static void
-tile_multiply(int sums, int a, int b)
+UNCHECKED static void tile_multiply(int sums, int a, int b)
 {
     union {
         float numbers[16];

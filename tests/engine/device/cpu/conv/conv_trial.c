@@ -8,14 +8,9 @@
 
 #include "base/rng.h"
 #include "tests/engine/device/cpu/conv/run_kernel.h"
+#include "tests/unchecked.h"
 
 #define GUARD 64 /* numbers behind each result that must stay as they are */
-
-/*
- * Much of the time is spent in the plain convolution, which sanitizers would multiply. They are for
- * the kernels, which run on arrays that are as large as they have to be.
- */
-#define UNCHECKED __attribute__((no_sanitize("address"), no_sanitize("undefined")))
 
 UNCHECKED static size_t src_at(const struct conv_shape *s, int n, int c, int h, int w)
 {
