@@ -32,7 +32,7 @@ CORES = len(os.sched_getaffinity(0))
 TINY = ["--model", "linear", "--data", "glyphs", "--train-rows", "256", "--test-rows", "64",
         "--batch", "64", "--epochs", "2"]
 # Enough steps to interfere: seconds, also with sanitizers, with which a step takes five times as long.
-EPOCHS = "30" if program.is_sanitized(os.path.join(BUILD, "dpartui-engine")) else "150"
+EPOCHS = "40" if program.is_sanitized(os.path.join(BUILD, "dpartui-engine")) else "300"
 LONG = ["--model", "linear", "--data", "glyphs", "--train-rows", "256", "--test-rows", "64",
         "--batch", "4", "--epochs", EPOCHS]
 

@@ -1,7 +1,7 @@
 # The programs from the outside. Those with real data or PyTorch skip where there are none.
 
 # Those of scripts and texts run nothing that is built; the others compare the numbers of runs with
-# stored ones and PyTorch's, which are the same with sanitizers.
+# stored ones and PyTorch's, which are the same with sanitizers. parity computes longest: first.
 if !SANITIZERS
 dist_check_SCRIPTS += %D%/parity.py \
 	%D%/noise.py %D%/realdata.py %D%/torch_load.py %D%/folders.py %D%/words.py

@@ -86,15 +86,6 @@ static _Thread_local union tile {
 #define tile_load(tile, from) memcpy(&registers[tile], from, sizeof *registers)
 #define tile_store(tile, to)  memcpy(to, &registers[tile], sizeof *registers)
 
-/* As bf16_widen, which the compiler puts into no function that sanitizers leave out. */
-UNCHECKED static inline float widen(uint16_t number)
-{
-    const uint32_t bits = (uint32_t)number << 16;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 UNCHECKED static void tile_multiply(int sums, int a, int b)
 {
     union {
@@ -103,12 +94,12 @@ UNCHECKED static void tile_multiply(int sums, int a, int b)
     } lines[32];
     for (int k = 0; k < 32; k++)
         for (int j = 0; j < 16; j++)
-            lines[k].numbers[j] = widen(registers[b].numbers[k / 2][2 * j + k % 2]);
+            lines[k].numbers[j] = bf16_widen(registers[b].numbers[k / 2][2 * j + k % 2]);
     for (int i = 0; i < 16; i++) {
         quad *all = registers[sums].quads[i];
         quad s0 = all[0], s1 = all[1], s2 = all[2], s3 = all[3];
         for (int k = 0; k < 32; k++) {
-            const float x = widen(registers[a].numbers[i][k]);
+            const float x = bf16_widen(registers[a].numbers[i][k]);
             s0 += x * lines[k].quads[0];
             s1 += x * lines[k].quads[1];
             s2 += x * lines[k].quads[2];
