@@ -44,6 +44,7 @@ static void setup(void)
 static void teardown(void)
 {
     free(said);
+    said = NULL;
     free(path);
     remove_tree(folder);
     gpu_end();
