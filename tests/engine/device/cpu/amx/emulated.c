@@ -96,14 +96,17 @@ UNCHECKED static void tile_multiply(int sums, int a, int b)
         for (int j = 0; j < 16; j++)
             lines[k].numbers[j] = bf16_widen(registers[b].numbers[k / 2][2 * j + k % 2]);
     for (int i = 0; i < 16; i++) {
+        float row[32];
+        for (int k = 0; k < 32; k++)
+            row[k] = bf16_widen(registers[a].numbers[i][k]);
+        /* Below what is a call with sanitizers, which would keep the sums out of registers. */
         quad *all = registers[sums].quads[i];
         quad s0 = all[0], s1 = all[1], s2 = all[2], s3 = all[3];
         for (int k = 0; k < 32; k++) {
-            const float x = bf16_widen(registers[a].numbers[i][k]);
-            s0 += x * lines[k].quads[0];
-            s1 += x * lines[k].quads[1];
-            s2 += x * lines[k].quads[2];
-            s3 += x * lines[k].quads[3];
+            s0 += row[k] * lines[k].quads[0];
+            s1 += row[k] * lines[k].quads[1];
+            s2 += row[k] * lines[k].quads[2];
+            s3 += row[k] * lines[k].quads[3];
         }
         all[0] = s0, all[1] = s1, all[2] = s2, all[3] = s3;
     }
