@@ -8,6 +8,11 @@ AM_TESTS_ENVIRONMENT = \
 %D%/%.o: CFLAGS := $(TEST_CFLAGS)
 # But what measures, and what computes much.
 %D%/bench/%.o %D%/engine/device/cpu/conv/%.o: CFLAGS := $(CFLAGS)
+if SANITIZERS
+# With sanitizers a fork takes longer than most tests, and the first error they find ends the program
+# anyway. In these folders no test leaves a thread behind.
+%D%/engine/device/cpu/%.o %D%/engine/net/%.o %D%/src/%.o %D%/ui/%.o: CPPFLAGS += -DONE_PROCESS
+endif
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = $(PYTHON_RUN)
 AM_DISTCHECK_CONFIGURE_FLAGS = --enable-werror

@@ -47,13 +47,6 @@ enum { MANY_STEP = 5 };
 enum { MANY_STEP = 1 };
 #endif
 
-/*
- * With sanitizers, forking takes longer than most tests, and an error that they find ends the
- * program anyway: all tests of a program run in one process. Check's limits need one for each test,
- * this one does not: seconds for all.
- */
-enum { HANGING_S = 1800 };
-
 static inline void add_many(TCase *tc, const TTest *test, int count)
 {
     for (int i = 0; i < count; i += MANY_STEP)
@@ -79,9 +72,9 @@ __attribute__((sentinel)) static inline int run_suites(Suite *first, ...)
     while ((suite = va_arg(others, Suite *)) != NULL)
         srunner_add_suite(runner, suite);
     va_end(others);
-#if defined __SANITIZE_ADDRESS__ && !defined DPARTUI_REAL_GPU
+#ifdef ONE_PROCESS
     srunner_set_fork_status(runner, CK_NOFORK);
-    alarm(HANGING_S);
+    alarm(1800); /* as Check has no limits then */
 #endif
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -99,7 +99,7 @@ UNCHECKED static void tile_multiply(int sums, int a, int b)
         float row[32];
         for (int k = 0; k < 32; k++)
             row[k] = bf16_widen(registers[a].numbers[i][k]);
-        /* Below what is a call with sanitizers, which would keep the sums out of registers. */
+        /* After bf16_widen, with sanitizers a call: across one, no sum stays in a register. */
         quad *all = registers[sums].quads[i];
         quad s0 = all[0], s1 = all[1], s2 = all[2], s3 = all[3];
         for (int k = 0; k < 32; k++) {
