@@ -17,13 +17,12 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import hosts_case  # noqa: E402
 from terminal import Terminal  # noqa: E402
-from hosts_case import DATA, OURS, RANK, cli, enough, on_host, processes, ranks  # noqa: E402
+from hosts_case import DATA, LIMIT, OURS, RANK, cli, enough, on_host, processes, ranks  # noqa: E402
 
-LIMIT = 2
 KILLED_SECONDS = 5  # for processes that were killed to be gone
 HOSTS = ["h1", "h2", "h3"]
-OVER = ["--hosts", ",".join(HOSTS), "--devices", "cpu:0", "--host-limit", str(LIMIT)]
-TWO = ["--hosts", "h1,h2", "--devices", "cpu:0", "--host-limit", str(LIMIT)]
+OVER = ["--hosts", ",".join(HOSTS), "--devices", "cpu:0", "--host-limit", LIMIT]
+TWO = ["--hosts", "h1,h2", "--devices", "cpu:0", "--host-limit", LIMIT]
 ENDLESS = [*DATA, "--epochs", "1000000", "--checkpoint-every", "1"]
 SHORT = [*DATA, "--epochs", "1"]
 MPIRUN = "mpirun -n %n --host %H --map-by ppr:1:node --bind-to none %p"

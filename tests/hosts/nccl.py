@@ -14,9 +14,8 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import hosts_case  # noqa: E402
 import program  # noqa: E402
-from hosts_case import DATA, cli, enough, ranks  # noqa: E402
+from hosts_case import DATA, LIMIT, cli, enough, ranks  # noqa: E402
 
-LIMIT = 2
 # dpartui-rank with simulated GPUs, beside copies of the other programs, which look for it there.
 RANK = os.path.join(os.path.abspath(cli.BUILD), "tests/hosts/dpartui-rank")
 PROGRAMS = "/run/programs"
@@ -28,7 +27,7 @@ SHORT = [*DATA, *ROWS, "--epochs", "1", "--dtype", "f32"]
 TWO, ONE_OF_TWO = "h1/cuda:0,h2/cuda:0", "h1/cuda:0-1"
 THREE, ONE_OF_THREE = "h1/cuda:0-1,h2/cuda:0", "h1/cuda:0-2"
 ENDLESS = [*DATA, *ROWS, "--epochs", "1000000", "--dtype", "f32", "--devices", THREE,
-           "--checkpoint-every", "1", "--host-limit", str(LIMIT)]
+           "--checkpoint-every", "1", "--host-limit", LIMIT]
 
 
 class Case(hosts_case.Case):
