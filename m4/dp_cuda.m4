@@ -192,14 +192,15 @@ m4_define([_DP_CUDNN],
 
 # Code for which GPUs: what this nvcc knows of 8.0 (A100), 9.0 (H100, H200), 10.0 (B200), and PTX of
 # the newest, which drivers translate for what comes later. That for 9.0 is made of 8.0's PTX: of its
-# own, which takes nvcc as long again, comes the same code.
+# own, for which nvcc compiles once more, CUDA 13 makes the same code of all kernels.
 m4_define([_DP_NVCC_GENCODE],
   [dp_known=`"$NVCC" --list-gpu-code 2>/dev/null`
   dp_codes=
   dp_newest=
   for dp_code in 80 90 100; do
     AS_CASE([" "`echo $dp_known`" "], [*" sm_$dp_code "*],
-      [AS_VAR_APPEND([dp_codes], ["-gencode=arch=compute_`echo $dp_code | sed s/90/80/`,code=sm_$dp_code "])
+      [AS_IF([test "$dp_newest:$dp_code" != 80:90], [dp_ptx=$dp_code])
+       AS_VAR_APPEND([dp_codes], ["-gencode=arch=compute_$dp_ptx,code=sm_$dp_code "])
        dp_newest=$dp_code])
   done
   AS_IF([test "x$NVCC_GENCODE" = x && test "x$dp_newest" != x],
