@@ -132,7 +132,7 @@ START_TEST(choices_are_kept)
 {
     static const int rows[][2] = {{64, 127}, {256, 1000}}; /* share decisions */
     struct device *device = open_device(2);
-    struct conv_shape large = square_conv(device, 64, 64, 28),
+    struct conv_shape large = square_conv(device, 64, 64, 14),
                       small = square_conv(device, 1, 16, 8);
     for (int direction = CONV_FORWARD; direction <= CONV_BACKWARD_WEIGHTS; direction++) {
         struct conv_algorithm first, again;
