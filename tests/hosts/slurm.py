@@ -10,10 +10,10 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../harness"))
 import hosts_case  # noqa: E402
-from hosts_case import DATA, cli, digest, ranks  # noqa: E402
+from hosts_case import DATA, LIMIT, cli, digest, ranks  # noqa: E402
 
 SHORT = [*DATA, "--epochs", "2"]
-ENDLESS = [*DATA, "--epochs", "1000000", "--host-limit", "3"]
+ENDLESS = [*DATA, "--epochs", "1000000", "--host-limit", LIMIT]
 
 
 class Slurm(hosts_case.Case):
