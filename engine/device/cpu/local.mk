@@ -14,9 +14,6 @@ noinst_LIBRARIES += libcpu.a
 libcpu_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 # A square root that need not set errno is one instruction, and so is that of a whole vector.
 libcpu_a_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -fno-math-errno
-%D%/amx/libcpu_a-amx.o %D%/lanes/libcpu_a-plain.o %D%/lanes/libcpu_a-avx%.o %D%/simd/libcpu_a-avx%.o \
-%D%/strided/libcpu_a-avx%.o %D%/winograd/libcpu_a-avx%.o \
-%D%/winograd/libcpu_a-weights_avx%.o: CFLAGS := $(VECTOR_CFLAGS)
 libcpu_a_SOURCES = \
 	%D%/backend.c %D%/backend.h \
 	%D%/plan.c %D%/plan.h \
