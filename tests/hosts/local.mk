@@ -1,6 +1,6 @@
 # Runs over several hosts, which are namespaces of this machine, or a Slurm cluster of such. Skipped
 # without MPI, Slurm or the right to make namespaces.
-dist_check_SCRIPTS += %D%/failures.py %D%/nccl.py %D%/slurm.py %D%/training.py
+HOSTS_TESTS += %D%/failures.py %D%/nccl.py %D%/slurm.py %D%/training.py
 EXTRA_DIST += %D%/namespaces.sh %D%/slurm.sh
 
 # nccl.py's dpartui-rank, on simulated GPUs.

@@ -1,18 +1,17 @@
 # The programs from the outside. Those with real data or PyTorch skip where there are none.
 
-# Those of scripts and texts run nothing that is built; the others compare the numbers of runs with
-# stored ones and PyTorch's, which are the same with sanitizers. parity computes longest: first.
+# Tests of texts, which run nothing that is built.
 if !SANITIZERS
-dist_check_SCRIPTS += %D%/parity.py \
-	%D%/noise.py %D%/realdata.py %D%/torch_load.py %D%/folders.py %D%/words.py
+dist_check_SCRIPTS += %D%/folders.py %D%/words.py
 endif
 dist_check_SCRIPTS += \
 	%D%/cli.py %D%/compare.py %D%/completion.py %D%/dial.py %D%/energy.py %D%/escapes.py %D%/eval.py %D%/gpus.py \
 	%D%/homes.py %D%/history.py %D%/keys.sh %D%/layers.py %D%/limits.py %D%/manual.sh %D%/memory.py %D%/mixed.py %D%/no_gpu.py \
 	%D%/normalization.py %D%/notify.py %D%/pipeline.py %D%/places.py %D%/predict.py %D%/profiling.py %D%/remote.py \
-	%D%/repair.py %D%/replaced.py %D%/resuming.py %D%/security.py %D%/streaming.py %D%/tensor.py %D%/thinned.py \
+	%D%/repair.py %D%/resuming.py %D%/security.py %D%/streaming.py %D%/tensor.py %D%/thinned.py \
 	%D%/updating.py %D%/validation.py
 BUILD_TESTS += %D%/bootstrap.py
+PARITY_TESTS += %D%/parity.py %D%/noise.py %D%/realdata.py %D%/torch_load.py
 
 # Numbers that tests compare with, and what computes them.
 EXTRA_DIST += \

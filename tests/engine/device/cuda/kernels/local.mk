@@ -2,7 +2,10 @@ if HAVE_CHECK
 check_PROGRAMS += %D%/test_math
 endif
 
+# What nvcc makes is the same with sanitizers.
+if !SANITIZERS
 dist_check_SCRIPTS += %D%/ptxas.py
+endif
 EXTRA_DIST += %D%/ptxas.tsv
 %D%/ptxas.log: $(cuda_objects)
 
