@@ -11,6 +11,7 @@ dist_check_SCRIPTS += \
 	%D%/repair.py %D%/resuming.py %D%/security.py %D%/streaming.py %D%/tensor.py %D%/thinned.py \
 	%D%/updating.py %D%/validation.py
 BUILD_TESTS += %D%/bootstrap.py
+FAULT_TESTS += %D%/replaced.py
 PARITY_TESTS += %D%/parity.py %D%/noise.py %D%/realdata.py %D%/torch_load.py
 
 # Numbers that tests compare with, and what computes them.

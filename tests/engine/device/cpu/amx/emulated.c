@@ -12,6 +12,7 @@
 typedef float vector __attribute__((vector_size(LANES * sizeof(float))));
 /* What every processor has. */
 typedef float quad __attribute__((vector_size(4 * sizeof(float))));
+typedef uint32_t word_quad __attribute__((vector_size(4 * sizeof(uint32_t))));
 
 static inline TARGET vector v_load(const float *p)
 {
@@ -78,35 +79,47 @@ static TARGET void transpose(vector m[LANES])
 /* --- tiles --- */
 
 static _Thread_local union tile {
-    quad quads[16][4]; /* f32 */
-    uint16_t numbers[16][32];
+    quad quads[16][4];      /* f32 */
+    word_quad pairs[16][4]; /* bf16, the first of two in the lower half of a word */
 } registers[8];
+
+/* A line of pairs as f32, whose upper half bf16 is: the first of each pair, and the second. */
+union widened {
+    word_quad bits[4];
+    quad quads[4];
+    float numbers[16];
+};
 
 #define tile_zero(tile)       memset(&registers[tile], 0, sizeof *registers)
 #define tile_load(tile, from) memcpy(&registers[tile], from, sizeof *registers)
 #define tile_store(tile, to)  memcpy(to, &registers[tile], sizeof *registers)
 
+UNCHECKED static void widen_line(const word_quad pairs[4], union widened *first,
+                                 union widened *second)
+{
+    for (int q = 0; q < 4; q++) {
+        first->bits[q] = pairs[q] << 16;
+        second->bits[q] = pairs[q] & 0xffff0000;
+    }
+}
+
 UNCHECKED static void tile_multiply(int sums, int a, int b)
 {
-    union {
-        float numbers[16];
-        quad quads[4];
-    } lines[32];
-    for (int k = 0; k < 32; k++)
-        for (int j = 0; j < 16; j++)
-            lines[k].numbers[j] = bf16_widen(registers[b].numbers[k / 2][2 * j + k % 2]);
+    union widened first[16], second[16];
+    for (int k = 0; k < 16; k++)
+        widen_line(registers[b].pairs[k], &first[k], &second[k]);
     for (int i = 0; i < 16; i++) {
-        float row[32];
-        for (int k = 0; k < 32; k++)
-            row[k] = bf16_widen(registers[a].numbers[i][k]);
-        /* After bf16_widen, with sanitizers a call: across one, no sum stays in a register. */
+        union widened x, y;
+        widen_line(registers[a].pairs[i], &x, &y);
+        /* No loop: without vectors of 16, sums stay in registers only so. */
         quad *all = registers[sums].quads[i];
         quad s0 = all[0], s1 = all[1], s2 = all[2], s3 = all[3];
-        for (int k = 0; k < 32; k++) {
-            s0 += row[k] * lines[k].quads[0];
-            s1 += row[k] * lines[k].quads[1];
-            s2 += row[k] * lines[k].quads[2];
-            s3 += row[k] * lines[k].quads[3];
+        for (int k = 0; k < 16; k++) {
+            const float even = x.numbers[k], odd = y.numbers[k];
+            s0 = s0 + even * first[k].quads[0] + odd * second[k].quads[0];
+            s1 = s1 + even * first[k].quads[1] + odd * second[k].quads[1];
+            s2 = s2 + even * first[k].quads[2] + odd * second[k].quads[2];
+            s3 = s3 + even * first[k].quads[3] + odd * second[k].quads[3];
         }
         all[0] = s0, all[1] = s1, all[2] = s2, all[3] = s3;
     }
