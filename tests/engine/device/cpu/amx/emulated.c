@@ -83,7 +83,7 @@ static _Thread_local union tile {
     word_quad pairs[16][4]; /* bf16, the first of two in the lower half of a word */
 } registers[8];
 
-/* A line of pairs as f32, whose upper half bf16 is: the first of each pair, and the second. */
+/* 16 numbers of bf16, which is the upper half of f32, widened: the first or second of each pair. */
 union widened {
     word_quad bits[4];
     quad quads[4];
@@ -111,7 +111,7 @@ UNCHECKED static void tile_multiply(int sums, int a, int b)
     for (int i = 0; i < 16; i++) {
         union widened x, y;
         widen_line(registers[a].pairs[i], &x, &y);
-        /* No loop: without vectors of 16, sums stay in registers only so. */
+        /* Four variables, no array: only so does the compiler keep the sums in registers. */
         quad *all = registers[sums].quads[i];
         quad s0 = all[0], s1 = all[1], s2 = all[2], s3 = all[3];
         for (int k = 0; k < 16; k++) {
