@@ -6,8 +6,8 @@ An allocation is told from others by its call stack. The engine is made to do al
 short, in acts; the stacks that come by are noted, and then each fails once, in the act in which it
 came by. Most come by whenever an act is played: their trials share engines, one after the other.
 
-`make check-faults` tries a sample of FAULTS_SAMPLE stacks (16). All:  FAULTS_ALL=1; every Nth of them, from
-the Ith on:  FAULTS_PART=I/N; one:  FAULTS_TRIAL=STACK.
+`make check-faults` tries a sample of FAULTS_SAMPLE stacks (16). All:  FAULTS_ALL=1; every Nth of
+them, from the Ith on:  FAULTS_PART=I/N; one:  FAULTS_TRIAL=STACK.
 """
 
 import os
