@@ -17,9 +17,8 @@ import program  # noqa: E402
 RANK = os.path.join(os.path.abspath(cli.BUILD), "dpartui-rank")
 # What belongs to a run, by the names that Linux has of their programs.
 OURS = {"dpartui-rank", "mpirun", "orterun", "orted", "prted", "prterun", "srun", "slurmstepd"}
-# Seconds until a host that is silent is lost. With sanitizers a busy machine keeps one silent for
-# more than 2.
-LIMIT = "5" if program.is_sanitized() else "2"
+# Seconds until a host that is silent is lost. A busy machine keeps one silent for more than 2.
+LIMIT = "5"
 # Seven steps an epoch, the last of which is short.
 DATA = ["--model", "lenet", "--data", "glyphs", "--train-rows", "100", "--test-rows", "50",
         "--batch", "16", "--lr", "0.05", "--init", "default", "--cpu-threads", "1",
