@@ -5,7 +5,8 @@
 # --enable-simulated-gpu, as they take long. They need the toolkit's headers and a C++17 compiler.
 # Substitutes SIMGPU_MISSING, the reason why not, SIMGPU_RACE_FLAGS, which have the kernels' accesses
 # checked (none beside another sanitizer), SIMGPU_STACK_FLAGS, which keep AddressSanitizer from giving
-# each thread of a kernel a second stack, and CXX_WARN, the warnings for C++; call it after DP_CUDA and with enable_werror set.
+# each thread of a kernel a second stack, and CXX_WARN, the warnings for C++; call it after DP_CUDA
+# and with enable_werror set.
 AC_DEFUN([DP_SIMGPU],
   [AC_REQUIRE([AC_PROG_CXX])
   AC_LANG_PUSH([C++])

@@ -5,7 +5,8 @@
 Allocations have their own test, allocations.py.
 
 `make check-faults` tries a sample. All calls:  FAULTS_ALL=1; only some kinds:
-FAULTS_KINDS=open,read; other samples:  FAULTS_SAMPLE=N of each kind. One trial:  FAULTS_TRIAL=open:17:24 (errno).
+FAULTS_KINDS=open,read; other samples:  FAULTS_SAMPLE=N of each kind. One trial:
+FAULTS_TRIAL=open:17:24 (errno).
 """
 
 import errno

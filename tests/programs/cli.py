@@ -110,6 +110,13 @@ class Case(unittest.TestCase):
         self.children.append(child)
         return child
 
+    def first_line(self, stream):
+        """Of a child's output, and no more of it: the rest is left for communicate()."""
+        line = b""
+        while not line.endswith(b"\n") and (byte := os.read(stream.fileno(), 1)):
+            line += byte
+        return line.decode()
+
     def finish(self, child, status):
         out, err = child.communicate(timeout=PATIENCE)
         self.assertEqual(child.returncode, status, out + err)
@@ -500,7 +507,7 @@ class Signals(Case):
     def follow(self, *arguments):
         """A run in a follower whose first epoch has been seen."""
         child = self.start("train", *arguments)
-        self.assertRegex(child.stdout.readline(), r"^epoch +1/")
+        self.assertRegex(self.first_line(child.stdout), r"^epoch +1/")
         return child
 
     def test_interrupted_once_it_saves(self):
@@ -574,8 +581,7 @@ class Signals(Case):
     def test_a_private_run_survives_a_hang_up(self):
         child = self.follow(*ENDLESS, "--foreground", "--max-steps", "3000")
         child.send_signal(signal.SIGHUP)
-        out = child.stdout.read()  # communicate() would lose what came with the first line
-        self.finish(child, 0)
+        out, _ = self.finish(child, 0)
         self.assertRegex(out.splitlines()[-1], "^test acc ")
 
     def test_a_private_engine_ends_with_its_command(self):

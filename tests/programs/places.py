@@ -208,7 +208,7 @@ class Silent(Case):
         self.wait_for("run 1", lambda: [run["status"] for run in self.good_json("runs")]
                       == ["running"])
         self.stop_engine()
-        said = follower.stderr.readline()
+        said = self.first_line(follower.stderr)
         self.assertIn(f"'kill -CONT {self.engine}' continues it", said)
         os.kill(self.engine, signal.SIGCONT)
         self.good("stop", "1")

@@ -398,7 +398,7 @@ class Resume(cli.Case):
 
         wait_behind_another("once")
         follower = self.start("follow", "1", "--json")
-        self.assertIn('"run"', follower.stdout.readline())
+        self.assertIn('"run"', self.first_line(follower.stdout))
         for run in before:
             self.good("stop", run)
         out, _ = self.finish(follower, 1)
